@@ -47,7 +47,8 @@ pub fn poly_bits<W: Word>(ring: &Ring<W>) -> usize {
     ring.primes().iter().map(|&p| ring.n() * residue_bits(p) as usize).sum()
 }
 
-/// Bit-packs residues.
+/// Bit-packs residues and other numbers.
+#[derive(Default)]
 pub struct Writer {
     bytes: Vec<u8>,
     pending: u128,
@@ -63,15 +64,20 @@ impl Writer {
     /// Appends residues of `bits` bits each (at most 64).
     pub fn write_all(&mut self, residues: &[impl Word], bits: u32) {
         for residue in residues {
-            let residue = residue.to_u64();
-            debug_assert!(bits == u64::BITS || residue >> bits == 0);
-            self.pending |= u128::from(residue) << self.filled;
-            self.filled += bits;
-            while self.filled >= 32 {
-                self.bytes.extend_from_slice(&(self.pending as u32).to_le_bytes());
-                self.pending >>= 32;
-                self.filled -= 32;
-            }
+            debug_assert!(bits == u64::BITS || residue.to_u64() >> bits == 0);
+            self.write(residue.to_u64(), bits);
+        }
+    }
+
+    /// Appends the low `bits` (1 to 64) of a number.
+    #[inline]
+    pub fn write(&mut self, number: u64, bits: u32) {
+        self.pending |= u128::from(number & (u64::MAX >> (u64::BITS - bits))) << self.filled;
+        self.filled += bits;
+        while self.filled >= 32 {
+            self.bytes.extend_from_slice(&(self.pending as u32).to_le_bytes());
+            self.pending >>= 32;
+            self.filled -= 32;
         }
     }
 
@@ -111,12 +117,17 @@ impl<'a> Reader<'a> {
         if bytes.len() != expected {
             return Err(WireError::Length { expected, found: bytes.len() });
         }
-        Ok(Self { bytes, at: 0 })
+        Ok(Self::of(bytes))
+    }
+
+    /// A string of bits of any length.
+    pub fn of(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
     }
 
     /// The next `bits` bits, 1 to 64: zeros beyond the message.
     #[inline]
-    fn next(&mut self, bits: u32) -> u64 {
+    pub fn bits(&mut self, bits: u32) -> u64 {
         let (first, shift) = (self.at / 8, self.at % 8);
         self.at += bits as usize;
         // Keys have millions of residues: one unaligned load each, but for the last ones.
@@ -150,7 +161,7 @@ impl<'a> Reader<'a> {
     fn fill<W: Word>(&mut self, out: &mut [W], modulus: u64) -> Result<(), WireError> {
         let bits = residue_bits(modulus);
         for slot in out {
-            let residue = self.next(bits);
+            let residue = self.bits(bits);
             if residue >= modulus {
                 return Err(WireError::Residue { residue, modulus });
             }
@@ -161,12 +172,12 @@ impl<'a> Reader<'a> {
 
     /// The next 16 bytes, a seed.
     pub fn seed(&mut self) -> Seed {
-        Seed([(); SEED_BYTES].map(|()| self.next(u8::BITS) as u8))
+        Seed([(); SEED_BYTES].map(|()| self.bits(u8::BITS) as u8))
     }
 
     /// The next 64 bits.
     pub fn word(&mut self) -> u64 {
-        self.next(u64::BITS)
+        self.bits(u64::BITS)
     }
 
     /// The next polynomial of `ring`, limb by limb.

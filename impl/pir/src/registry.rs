@@ -106,12 +106,9 @@ pub fn all() -> &'static [Protocol] {
 }
 
 /// The protocol `name`.
-///
-/// # Errors
-/// An unknown name.
 pub fn find(name: &str) -> Result<&'static Protocol> {
-    PROTOCOLS.iter().find(|protocol| protocol.name == name).ok_or_else(|| Error::UnknownProtocol {
-        name: name.into(),
-        known: PROTOCOLS.iter().map(|protocol| protocol.name).collect::<Vec<_>>().join(", "),
+    PROTOCOLS.iter().find(|protocol| protocol.name == name).ok_or_else(|| {
+        let known = PROTOCOLS.each_ref().map(|protocol| protocol.name).join(", ");
+        Error::Workload(format!("unknown protocol `{name}`: this program has {known}. See `pirlab list`."))
     })
 }

@@ -61,7 +61,7 @@ fn query<P: Protocol>(set: &str, with: &[(&str, u64)], records: u64, record_bits
     };
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);
-    let mut client = P::client(&params, shape, &mut context).unwrap();
+    let mut client = P::Client::new(&params, shape, &mut context).unwrap();
     let seed = FrameBuilder::new(16).finish(P::NAME, "seed");
     client.receive(vec![("seed", seed)], &mut context).unwrap();
     let (_, messages) = client.query(&[records / 2], &mut context).unwrap();

@@ -109,11 +109,9 @@ impl<'a> Turns<'a> {
         Self { clock, seconds: Vec::new() }
     }
 
-    /// Runs `work` and adds its duration to the sum of `name`.
+    /// Runs `work` and adds its duration to the sum of `name`; see [`Clock::measure`].
     pub fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = work();
-        let seconds = start.elapsed().as_secs_f64();
+        let (result, seconds) = self.clock.measure(work);
         match self.seconds.iter_mut().find(|turns| turns.0 == name) {
             Some(turns) => turns.1 += seconds,
             None => self.seconds.push((name, seconds)),

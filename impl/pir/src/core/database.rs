@@ -64,9 +64,6 @@ impl Database {
     }
 
     /// Opens `seeded:<up to 32 hex digits>`, `constant:<2 hex digits>`, `file:<path>` or `mmap:<path>`.
-    ///
-    /// # Errors
-    /// Another form; a file that cannot be read or is shorter than the records need.
     pub fn open(source: &str, shape: Shape) -> Result<Self> {
         let unknown = |why: &str| {
             Error::Workload(format!(
@@ -132,9 +129,6 @@ impl Database {
 
     /// Fills `out` with the bytes of the bit string from byte `first` on; bytes past the last record are zero. Changed
     /// records are not in it.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub fn read_bytes(&self, first: u64, out: &mut [u8]) -> Result<()> {
         let total = self.shape.database_bytes();
         let have = total.saturating_sub(first).min(out.len() as u64) as usize;
@@ -166,25 +160,13 @@ impl Database {
             let Some(chosen) = from(index) else { continue };
             let record = whole.record(chosen)?;
             let here = (index * width).max(start)..((index + 1) * width).min(end);
-            if width.is_multiple_of(8) {
-                let (to, skip) = (((here.start - start) / 8) as usize, ((here.start - index * width) / 8) as usize);
-                let count = ((here.end - here.start) / 8) as usize;
-                out[to..to + count].copy_from_slice(&record[skip..skip + count]);
-                continue;
-            }
-            for at in here {
-                let (bit, to) = (at - index * width, at - start);
-                out[(to / 8) as usize] |= (record[(bit / 8) as usize] >> (bit % 8) & 1) << (to % 8);
-            }
+            put_bits(&record, here.start - index * width, here.end - here.start, out, here.start - start);
         }
         Ok(())
     }
 
     /// Fills `out` with `bits` bits from bit `first` on, shifted down to bit 0; the rest of `out` is zero. `out` must hold
     /// `bits` bits; `scratch` is overwritten.
-    ///
-    /// # Errors
-    /// The file cannot be read.
     pub fn read_bits(&self, first: u64, bits: usize, scratch: &mut Vec<u8>, out: &mut [u8]) -> Result<()> {
         let shift = (first % 8) as u32;
         scratch.clear();
@@ -195,9 +177,6 @@ impl Database {
     }
 
     /// Record `index`, with its changes.
-    ///
-    /// # Errors
-    /// An index out of range; the file cannot be read.
     pub fn record(&self, index: u64) -> Result<Record> {
         self.shape.check_index(index)?;
         if let Some(record) = self.changed.get(&index) {
@@ -210,9 +189,6 @@ impl Database {
     }
 
     /// Replaces record `index`.
-    ///
-    /// # Errors
-    /// An index out of range, a record of another length or with bits beyond its length.
     pub fn change(&mut self, index: u64, record: Record) -> Result<()> {
         check_change(self.shape, index, &record)?;
         self.changed.insert(index, record);
@@ -240,9 +216,6 @@ fn file_length(path: &Path) -> Result<u64> {
 }
 
 /// How many records of that many bits a database file holds. Bits that fill its last byte are no remainder.
-///
-/// # Errors
-/// A file that cannot be read, is empty, or holds more than whole records.
 pub fn records_in_file(path: &Path, record_bits: u64) -> Result<u64> {
     // Checks the record.
     Shape::new(1, record_bits)?;
@@ -270,10 +243,7 @@ fn hex_digits(text: &str, most: usize) -> Option<&str> {
     fits.then_some(text)
 }
 
-/// Checks that `record` can replace record `index`.
-///
-/// # Errors
-/// An index out of range, a record of another length or with bits beyond its length.
+/// Checks that `record` can replace record `index`: it has that length, and no bits beyond it.
 pub fn check_change(shape: Shape, index: u64, record: &[u8]) -> Result<()> {
     shape.check_index(index)?;
     let spare = (8 * shape.record_bytes() as u64 - shape.record_bits) as u32;
@@ -303,6 +273,19 @@ pub fn copy_bits(from: &[u8], shift: u32, bits: usize, to: &mut [u8]) {
         to[bytes - 1] &= (1 << (bits % 8)) - 1;
     }
     to[bytes..].fill(0);
+}
+
+/// Overwrites `bits` bits of `to` from bit `at` on with those of `from` from bit `first` on.
+pub fn put_bits(from: &[u8], first: u64, bits: u64, to: &mut [u8], at: u64) {
+    let [first, bits, at] = [first, bits, at].map(|number| number as usize);
+    if (first | bits | at).is_multiple_of(8) {
+        to[at / 8..][..bits / 8].copy_from_slice(&from[first / 8..][..bits / 8]);
+        return;
+    }
+    for (from_bit, to_bit) in (first..first + bits).zip(at..) {
+        let (bit, byte) = (from[from_bit / 8] >> (from_bit % 8) & 1, &mut to[to_bit / 8]);
+        *byte = *byte & !(1 << (to_bit % 8)) | bit << (to_bit % 8);
+    }
 }
 
 #[cfg(unix)]

@@ -110,13 +110,6 @@ pub struct MemoryMap {
     pub peak_bytes: u64,
 }
 
-impl MemoryMap {
-    /// Bytes the server keeps.
-    pub fn server_bytes(&self) -> u64 {
-        self.server.iter().map(|table| table.bytes).sum()
-    }
-}
-
 /// One table in memory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -179,11 +172,6 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Payload bytes of the message `name`; zero where there is none.
-    pub fn payload_bytes(&self, name: &str) -> u64 {
-        self.messages.iter().find(|message| message.name == name).map_or(0, |message| message.payload_bytes)
-    }
-
     /// Adds a message.
     pub fn message(
         &mut self,

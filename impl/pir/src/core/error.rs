@@ -31,7 +31,7 @@ pub enum Error {
         /// Value, bound and remedy.
         problem: String,
     },
-    /// Records, record bits, queries or the database file do not fit together or do not fit the parameter set.
+    /// Records, record bits, queries or the database file do not fit together, the parameter set or this machine.
     #[error("{0}")]
     Workload(String),
     /// A message is truncated, corrupted, or not the one expected.
@@ -42,28 +42,9 @@ pub enum Error {
         /// What was found and what was expected.
         problem: String,
     },
-    /// The run would not fit in memory.
-    #[error("needs {needed_mib} MiB; {free_mib} MiB free. Choose a smaller database, or a machine with more memory.")]
-    Memory {
-        /// Predicted peak in MiB, rounded up.
-        needed_mib: u64,
-        /// Free memory in MiB.
-        free_mib: u64,
-    },
-    /// A kernel path that this machine does not have.
-    #[error("{0}")]
-    Kernel(String),
-    /// A protocol this program does not know.
-    #[error("unknown protocol `{name}`: this program has {known}. See `pirlab list`.")]
-    UnknownProtocol {
-        /// The name asked for.
-        name: String,
-        /// The names known.
-        known: String,
-    },
 }
 
-/// What the layers below refuse: memory that is not there, or what only a defect of this program causes.
+/// What the layers below refuse: memory or a kernel path that is not there, or what only a defect of this program causes.
 macro_rules! from_below {
     ($($error:ty),*) => {$(
         impl From<$error> for Error {
@@ -106,6 +87,11 @@ impl Error {
     /// An [`Error::Message`] about the message `name`.
     pub fn message(name: &str, problem: impl Into<String>) -> Self {
         Error::Message { message: name.into(), problem: problem.into() }
+    }
+
+    /// What an error below says, as one about the message `name`.
+    pub fn in_message<E: std::fmt::Display>(name: &str) -> impl Fn(E) -> Self + Copy {
+        move |error| Error::message(name, error.to_string())
     }
 
     /// The error of a protocol that is to stream its database but cannot.

@@ -3,11 +3,11 @@
 pub mod clock;
 pub mod database;
 pub mod description;
-pub(crate) mod enough;
+pub mod enough;
 pub mod error;
 pub mod noise;
 pub mod params;
-pub(crate) mod plan;
+pub mod plan;
 pub mod progress;
 pub mod protocol;
 pub mod record;
@@ -16,7 +16,21 @@ pub mod runner;
 pub mod seed;
 pub mod session;
 pub mod set_file;
-pub(crate) mod tables;
+pub mod tables;
+pub mod threads;
 pub mod transcript;
 pub mod wire;
 pub mod workload;
+
+// What every protocol is written in. Of other modules those that need them say so, which tells whose records a change makes stale.
+pub use clock::{Clock, Group, Turns};
+pub use database::{Database, Record, check_change, copy_bits, put_bits};
+pub use description::{Direction, LweInstance, MemoryMap, Sizes, TableBytes};
+pub use error::{Error, Result};
+pub use noise::NoiseLog;
+pub use params::{ErrorSize, MAX_LWE_STDDEV, ParameterSet, SecretKind, in_range, power_of_two};
+pub(crate) use params::{FINGERPRINT_BYTES, fingerprint};
+pub use protocol::{BLOCK_BYTES, Change, Client, Context, Messages, Protocol, Request};
+pub(crate) use protocol::{answers, check_queries, client_of, for_each_query, only};
+pub use wire::{Frame, FrameBuilder};
+pub use workload::{MAX_QUERIES, Shape, Workload};

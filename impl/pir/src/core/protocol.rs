@@ -84,7 +84,7 @@ pub trait Protocol: Sized {
     /// Its parameter sets.
     type Set: ParameterSet;
     /// Everything the server keeps.
-    type Server: Server;
+    type Server: Server<Set = Self::Set>;
     /// Everything one client keeps between queries.
     type Client: Client<Server = Self::Server>;
 
@@ -96,16 +96,16 @@ pub trait Protocol: Sized {
 
     /// Layout, exact message lengths, memory, operation counts and LWE instances. Touches no database.
     fn describe(params: &Self::Set, workload: &Workload) -> Result<Sizes>;
-
-    /// Encodes the database and precomputes whatever no client is needed for.
-    fn server(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self::Server>;
-
-    /// A client with fresh keys (or none, where keys are per query).
-    fn client(params: &Self::Set, shape: Shape, context: &mut Context) -> Result<Self::Client>;
 }
 
 /// The server of a [`Protocol`]. A method fails where a message or a change does not fit its parameters.
-pub trait Server {
+pub trait Server: Sized {
+    /// Its parameter sets.
+    type Set;
+
+    /// Encodes the database and precomputes whatever no client is needed for.
+    fn new(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self>;
+
     /// What the server keeps now, by table: names and order of
     /// [`MemoryMap::server`](crate::core::description::MemoryMap::server), lengths of the tables that are built. A streamed server holds
     /// the tables of a block only while it answers: they are not among them.
@@ -138,11 +138,14 @@ pub trait Server {
 }
 
 /// The client of a [`Protocol`]. A method fails where a message does not fit, or comes too early.
-pub trait Client {
+pub trait Client: Sized {
     /// The server it asks.
-    type Server;
+    type Server: Server;
     /// What decrypts the answer to one index.
     type Query;
+
+    /// A client with fresh keys (or none, where keys are per query).
+    fn new(params: &<Self::Server as Server>::Set, shape: Shape, context: &mut Context) -> Result<Self>;
 
     /// Takes what the server publishes.
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
@@ -214,6 +217,14 @@ pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a
     }
 }
 
+/// The client of a session, of those that a server knows by number from 1 on.
+pub(crate) fn client_of<T>(clients: &[T], session: u64) -> Result<&T> {
+    let index = session.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+    index.and_then(|index| clients.get(index)).ok_or_else(|| {
+        Error::message("query", format!("session {session} has sent no keys; send the message `keys` first."))
+    })
+}
+
 /// Checks a request's number of queries, which the payload's length is then held against.
 pub(crate) fn check_queries(request: &Request) -> Result<()> {
     if (1..=MAX_QUERIES).contains(&request.queries) {
@@ -222,27 +233,29 @@ pub(crate) fn check_queries(request: &Request) -> Result<()> {
     Err(Error::message("query", format!("{} queries in one request; from 1 to {MAX_QUERIES}.", request.queries)))
 }
 
-/// Calls `each` with the parts of every query of a request: its messages are those of `expected`, with their bytes a query, but those of no
-/// bytes.
+/// Calls `each` with the parts of every query of the requests, whose messages are those of `expected`, with their bytes a query, but those
+/// of no bytes.
 pub(crate) fn for_each_query(
     protocol: &'static str,
-    request: &Request,
+    requests: &[Request],
     expected: &[(&'static str, usize)],
     mut each: impl FnMut(&[&[u8]]) -> Result<()>,
 ) -> Result<()> {
-    check_queries(request)?;
     let expected: Vec<_> = expected.iter().filter(|(_, bytes)| *bytes > 0).collect();
     let names: Vec<&str> = expected.iter().map(|(name, _)| *name).collect();
-    if !request.messages.iter().map(|(name, _)| *name).eq(names.iter().copied()) {
-        return Err(Error::message("query", format!("a request is these messages: {}.", names.join(", "))));
-    }
-    let frame = |((_, frame), (name, bytes)): (&(&str, Frame), &&(&str, usize))| {
-        frame.clone().check(protocol, name, request.queries.saturating_mul(*bytes as u64))
-    };
-    let frames: Vec<Frame> = request.messages.iter().zip(&expected).map(frame).collect::<Result<_>>()?;
-    for k in 0..request.queries as usize {
-        let part = |(frame, (_, bytes)): (_, &&(_, usize))| &Frame::payload(frame)[k * bytes..(k + 1) * bytes];
-        each(&frames.iter().zip(&expected).map(part).collect::<Vec<_>>())?;
+    for request in requests {
+        check_queries(request)?;
+        if !request.messages.iter().map(|(name, _)| *name).eq(names.iter().copied()) {
+            return Err(Error::message("query", format!("a request is these messages: {}.", names.join(", "))));
+        }
+        let frame = |((_, frame), (name, bytes)): (&(&str, Frame), &&(&str, usize))| {
+            frame.clone().check(protocol, name, request.queries.saturating_mul(*bytes as u64))
+        };
+        let frames: Vec<Frame> = request.messages.iter().zip(&expected).map(frame).collect::<Result<_>>()?;
+        for k in 0..request.queries as usize {
+            let part = |(frame, (_, bytes)): (_, &&(_, usize))| &Frame::payload(frame)[k * bytes..(k + 1) * bytes];
+            each(&frames.iter().zip(&expected).map(part).collect::<Vec<_>>())?;
+        }
     }
     Ok(())
 }

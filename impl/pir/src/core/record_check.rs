@@ -24,10 +24,7 @@ const LONGEST: f64 = 1e9;
 const ANSWERING: [&str; 2] = ["answer", "online"];
 
 impl RunRecord {
-    /// Whether the record can be one that a run wrote.
-    ///
-    /// # Errors
-    /// It cannot; an [`Error::Value`] names the first key that does not hold.
+    /// Whether the record can be one that a run wrote; the error names the first key that does not hold.
     pub fn check(&self) -> Result<()> {
         hold(self.schema == RUN_SCHEMA, "schema", || format!("`{}` is not `{RUN_SCHEMA}`", self.schema))?;
         let protocol = self.kind == RecordKind::Protocol;

@@ -107,9 +107,6 @@ pub struct Run<'a, P: Protocol> {
 
 impl<'a, P: Protocol> Run<'a, P> {
     /// A session that has not yet done anything.
-    ///
-    /// # Errors
-    /// A kernel this machine lacks; no randomness.
     pub fn new(
         params: Cow<'a, P::Set>,
         database: Database,
@@ -120,7 +117,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         if workload.streamed && !P::STREAMS {
             return Err(Error::cannot_stream(P::NAME));
         }
-        let kernel = options.kernel.check().map_err(|e| Error::Kernel(e.to_string()))?;
+        let kernel = options.kernel.check()?;
         let seed = match options.seed {
             Some(seed) => seed,
             None => {

@@ -1,19 +1,19 @@
-//! The public seed of protocols whose clients hold nothing of the database: every mask is expanded from it.
+//! Seeds of masks; the public seed of protocols whose clients hold nothing of the database, from which all their masks are expanded.
 
 use rand::RngCore;
 use ring::Seed;
 
 use crate::core::error::Result;
-use crate::core::protocol::{Context, Messages, only};
+use crate::core::protocol::{Messages, only};
 use crate::core::wire::Frame;
 
 /// Bytes of the seed.
 pub const SEED_BYTES: usize = 16;
 
 /// A fresh seed.
-pub(crate) fn public_seed(context: &mut Context) -> Seed {
+pub(crate) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
     let mut seed = Seed([0; SEED_BYTES]);
-    context.rng.fill_bytes(&mut seed.0);
+    rng.fill_bytes(&mut seed.0);
     seed
 }
 

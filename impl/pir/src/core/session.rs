@@ -27,9 +27,9 @@ pub struct ServerSession<P: Protocol> {
 }
 
 impl<P: Protocol> ServerSession<P> {
-    /// See [`Protocol::server`].
+    /// See [`Server::new`].
     pub fn new(params: &P::Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let server = P::server(params, database, context)?;
+        let server = P::Server::new(params, database, context)?;
         Ok(Self { server, shape: database.shape(), streamed: context.streamed, updating: false, epoch: 0 })
     }
 
@@ -99,9 +99,9 @@ pub struct ClientSession<P: Protocol> {
 type Asked<P> = <<P as Protocol>::Client as Client>::Query;
 
 impl<P: Protocol> ClientSession<P> {
-    /// See [`Protocol::client`].
+    /// See [`Client::new`].
     pub fn new(params: &P::Set, shape: Shape, context: &mut Context) -> Result<Self> {
-        let client = P::client(params, shape, context)?;
+        let client = P::Client::new(params, shape, context)?;
         Ok(Self { client, session: None, next: 0, open: VecDeque::new(), extracted: Vec::new() })
     }
 

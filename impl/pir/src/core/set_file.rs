@@ -128,18 +128,12 @@ pub struct ParameterFile {
 
 impl ParameterFile {
     /// Reads a file and the sets it extends.
-    ///
-    /// # Errors
-    /// A file cannot be read, is not TOML, lacks a key of the header, or extends what is not there, itself, or another protocol's set.
     pub fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "reading the parameter file", e))?;
         Self::of(path, &text)
     }
 
     /// A file that holds `text`, whether or not it exists.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
     pub fn of(path: &Path, text: &str) -> Result<Self> {
         let (header, own) = parts(path, text)?;
         let mut chain = vec![path.to_path_buf()];
@@ -174,11 +168,7 @@ impl ParameterFile {
         Ok(Self { path: path.to_path_buf(), protocol, title, source, with: With::new(), body, sha256 })
     }
 
-    /// The set with some of its values replaced.
-    ///
-    /// # Errors
-    /// A key that leads through a value that is no table, or that belongs to the header. Whether the protocol knows the key, and takes the
-    /// value, [`Self::parse`] says.
+    /// The set with some of its values replaced. Whether the protocol knows the keys, and takes the values, [`Self::parse`] says.
     pub fn with(mut self, with: &With) -> Result<Self> {
         for (key, value) in with {
             let refuse = |problem: String| {
@@ -202,9 +192,6 @@ impl ParameterFile {
     }
 
     /// Reads and checks the set.
-    ///
-    /// # Errors
-    /// Unknown or missing keys and values out of range, with file, key and remedy.
     pub fn parse<P: ParameterSet>(&self) -> Result<P> {
         let set: P = typed(&self.label(), &self.body)?;
         set.check().map_err(|error| self.named(error)).map(|()| set)

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
+use crate::core::clock::Group;
 use crate::core::error::{Error, Result};
 use crate::core::protocol::{BLOCK_BYTES, Context};
+use crate::core::threads::side_by_side;
 
 /// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
 /// memory.
@@ -21,8 +21,8 @@ impl<T> Default for Tables<T> {
     }
 }
 
-impl<T> FromIterator<T> for Tables<T> {
-    fn from_iter<I: IntoIterator<Item = T>>(tables: I) -> Self {
+impl<T> From<Vec<T>> for Tables<T> {
+    fn from(tables: Vec<T>) -> Self {
         Self { kept: tables.into_iter().map(Some).collect(), block: None }
     }
 }
@@ -38,24 +38,18 @@ impl<T> Tables<T> {
         self.kept.iter().flatten()
     }
 
-    /// Adds a table.
-    pub fn push(&mut self, table: T) {
-        self.kept.push(Some(table));
-    }
-
     /// Drops tables: the data they are made of changes.
     pub fn invalidate(&mut self, which: impl IntoIterator<Item = usize>) {
         which.into_iter().for_each(|i| self.kept[i] = None);
     }
 
-    /// Those that are to be made again.
-    pub fn missing(&self) -> Vec<usize> {
-        (0..self.kept.len()).filter(|&i| self.kept[i].is_none()).collect()
-    }
-
-    /// Sets a table that was missing.
-    pub fn set(&mut self, i: usize, table: T) {
-        self.kept[i] = Some(table);
+    /// Makes those again that were dropped.
+    pub fn renew(&mut self, make: impl Fn(usize) -> Result<T>) -> Result<()> {
+        let missing = self.kept.iter_mut().enumerate().filter(|(_, table)| table.is_none());
+        for (i, table) in missing {
+            *table = Some(make(i)?);
+        }
+        Ok(())
     }
 
     /// One table.
@@ -96,18 +90,27 @@ impl<T: Send + Sync> Tables<T> {
     }
 }
 
+/// As many tables, or what is kept of each (phase `packing_tables`).
+pub(crate) fn make_tables<T: Send>(
+    count: usize,
+    context: &Context,
+    make: impl Fn(usize) -> Result<T> + Sync,
+) -> Result<Vec<T>> {
+    context.progress.begin("packing_tables", count as u64);
+    let tables = context.clock.time("packing_tables", Group::Offline, || {
+        side_by_side(0..count, context.threads, |i| {
+            let table = make(i);
+            context.progress.advance(1);
+            table
+        })
+    })?;
+    context.progress.end();
+    Ok(tables)
+}
+
 /// Tables of so many bytes that are made together where they are not kept.
 pub(crate) fn tables_of_block(table_bytes: u64) -> usize {
     BLOCK_BYTES.div_ceil(table_bytes.max(1)) as usize
-}
-
-/// `work` for each number, by as many threads.
-pub(crate) fn side_by_side<R: Send>(
-    which: Range<usize>,
-    threads: usize,
-    work: impl Fn(usize) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    if threads > 1 { which.into_par_iter().map(&work).collect() } else { which.map(work).collect() }
 }
 
 #[cfg(test)]

@@ -47,9 +47,6 @@ impl Link {
     }
 
     /// Carries `frame` across: it is written down, and the far side gets it only if its header and checksum are right.
-    ///
-    /// # Errors
-    /// The frame is not the message `name` of this protocol, or is corrupted.
     pub fn carry(
         &mut self,
         frame: Frame,

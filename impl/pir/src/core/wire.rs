@@ -152,9 +152,6 @@ impl Frame {
     }
 
     /// Checks that the message belongs to the version of the database that the receiver knows.
-    ///
-    /// # Errors
-    /// [`Error::Message`] where it does not.
     pub fn check_epoch(&self, message: &str, epoch: u16) -> Result<()> {
         if self.epoch() == epoch {
             return Ok(());
@@ -189,9 +186,6 @@ impl Frame {
     }
 
     /// Checks a frame that arrived: header, names, length and checksum.
-    ///
-    /// # Errors
-    /// [`Error::Message`] saying what does not match.
     pub fn check(self, protocol: &str, message: &str, payload_bytes: u64) -> Result<Self> {
         check_header(self.bytes(), protocol, message)?;
         if self.payload_bytes as u64 != payload_bytes {
@@ -207,9 +201,6 @@ impl Frame {
     }
 
     /// Parses bytes from a transport. Copies them once into aligned storage.
-    ///
-    /// # Errors
-    /// Truncated, overlong, corrupted, of another version, protocol or message.
     pub fn parse(bytes: &[u8], protocol: &str, message: &str) -> Result<Self> {
         check_header(bytes, protocol, message)?;
         let mut words = vec![0u64; bytes.len().div_ceil(8)];
@@ -254,61 +245,6 @@ fn check_header(bytes: &[u8], protocol: &str, message: &str) -> Result<()> {
         return refuse("its payload is corrupted (checksum differs). Send it again.".into());
     }
     Ok(())
-}
-
-/// Writes values of a fixed number of bits back to back, least significant bit first.
-#[derive(Debug, Default)]
-pub struct BitWriter {
-    bytes: Vec<u8>,
-    pending: u64,
-    pending_bits: u32,
-}
-
-impl BitWriter {
-    /// Appends the low `bits` (at most 32) of `value`.
-    pub fn put(&mut self, value: u32, bits: u32) {
-        self.pending |= (u64::from(value) & ((1u64 << bits) - 1)) << self.pending_bits;
-        self.pending_bits += bits;
-        while self.pending_bits >= 8 {
-            self.bytes.push(self.pending as u8);
-            self.pending >>= 8;
-            self.pending_bits -= 8;
-        }
-    }
-
-    /// The bytes; the last one is padded with zero bits.
-    pub fn finish(mut self) -> Vec<u8> {
-        if self.pending_bits > 0 {
-            self.bytes.push(self.pending as u8);
-        }
-        self.bytes
-    }
-}
-
-/// Reads what [`BitWriter`] wrote. Reading past the end yields zero bits.
-#[derive(Debug)]
-pub struct BitReader<'a> {
-    bytes: &'a [u8],
-    bit: usize,
-}
-
-impl<'a> BitReader<'a> {
-    /// Reads from the first bit of `bytes`.
-    pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, bit: 0 }
-    }
-
-    /// The next `bits` (at most 32).
-    pub fn take(&mut self, bits: u32) -> u32 {
-        let first = self.bit / 8;
-        let mut window = 0u64;
-        for (i, byte) in self.bytes.iter().skip(first).take(5).enumerate() {
-            window |= u64::from(*byte) << (8 * i);
-        }
-        let value = (window >> (self.bit % 8)) & ((1u64 << bits) - 1);
-        self.bit += bits as usize;
-        value as u32
-    }
 }
 
 #[cfg(test)]

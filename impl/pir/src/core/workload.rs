@@ -21,9 +21,6 @@ const MAX_RECORD_BITS: u64 = 1 << 27;
 
 impl Shape {
     /// A checked shape.
-    ///
-    /// # Errors
-    /// Zero records, zero bits, a record above 2^27 bits, a database above 2^48 bits.
     pub fn new(records: u64, record_bits: u64) -> Result<Self> {
         let refuse = |problem: String| Err(Error::Workload(problem));
         if records == 0 {
@@ -61,9 +58,6 @@ impl Shape {
     }
 
     /// Checks that `index` names a record.
-    ///
-    /// # Errors
-    /// An index past the last record.
     pub fn check_index(&self, index: u64) -> Result<()> {
         if index < self.records {
             return Ok(());
@@ -100,9 +94,6 @@ const MOST_COUNTED: usize = 1 << 18;
 
 impl Workload {
     /// A checked workload.
-    ///
-    /// # Errors
-    /// No query, too many queries, more updates than records.
     pub fn new(shape: Shape, queries: u64, updates: u64) -> Result<Self> {
         if !(1..=MAX_QUERIES).contains(&queries) {
             return Err(Error::Workload(format!("queries = {queries}: from 1 to {MAX_QUERIES} in one request.")));
@@ -119,9 +110,6 @@ impl Workload {
     }
 
     /// The same, streamed or not.
-    ///
-    /// # Errors
-    /// Updates of a database that is streamed: there is nothing to update.
     pub fn streamed(self, streamed: bool) -> Result<Self> {
         if streamed && self.updates > 0 {
             return Err(Error::Workload(format!(

@@ -11,10 +11,7 @@ use ring::{Prg, Seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::database::Database;
-use crate::core::error::{Error, Result};
-use crate::core::params::in_range;
-use crate::core::workload::{MAX_QUERIES, Shape};
+use crate::core::{Database, Error, MAX_QUERIES, Result, Shape, in_range};
 
 /// Most copies of a record.
 const MAX_COPIES: usize = 8;

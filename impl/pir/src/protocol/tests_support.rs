@@ -8,6 +8,7 @@ use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
 use crate::core::database::{Database, Record};
+use crate::core::description::{MemoryMap, Sizes};
 use crate::core::error::Result;
 use crate::core::progress::Silent;
 use crate::core::protocol::{Change, Context, Messages, Protocol, Request};
@@ -17,6 +18,20 @@ use crate::core::set_file::ParameterFile;
 use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::{Shape, Workload};
+
+impl Sizes {
+    /// Payload bytes of the message `name`; zero where there is none.
+    pub fn payload_bytes(&self, name: &str) -> u64 {
+        self.messages.iter().find(|message| message.name == name).map_or(0, |message| message.payload_bytes)
+    }
+}
+
+impl MemoryMap {
+    /// Bytes the server keeps.
+    pub fn server_bytes(&self) -> u64 {
+        self.server.iter().map(|table| table.bytes).sum()
+    }
+}
 
 /// Records of 1 bit to more than a block, one record to many, powers of two and not.
 pub const ALL_SHAPES: &[(u64, u64)] = &[

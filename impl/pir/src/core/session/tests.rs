@@ -25,17 +25,15 @@ impl Protocol for Failing {
     fn describe(_: &Self::Set, _: &Workload) -> Result<Sizes> {
         Ok(Sizes::default())
     }
-
-    fn server(_: &Self::Set, _: &Database, _: &mut Context) -> Result<FailingServer> {
-        Ok(FailingServer { changed: 0 })
-    }
-
-    fn client(_: &Self::Set, _: Shape, _: &mut Context) -> Result<FailingClient> {
-        Ok(FailingClient)
-    }
 }
 
 impl Server for FailingServer {
+    type Set = simplepir::Set;
+
+    fn new(_: &Self::Set, _: &Database, _: &mut Context) -> Result<Self> {
+        Ok(Self { changed: 0 })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         Vec::new()
     }
@@ -54,6 +52,10 @@ impl Server for FailingServer {
 impl Client for FailingClient {
     type Server = FailingServer;
     type Query = u64;
+
+    fn new(_: &simplepir::Set, _: Shape, _: &mut Context) -> Result<Self> {
+        Ok(Self)
+    }
 
     fn query(&mut self, indices: &[u64], _: &mut Context) -> Result<(Vec<u64>, Messages)> {
         Ok((indices.to_vec(), Messages::new()))

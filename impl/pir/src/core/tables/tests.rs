@@ -3,15 +3,13 @@ use crate::core::error::Error;
 
 #[test]
 fn a_missing_table_is_refused_until_it_is_made() {
-    let mut tables: Tables<u32> = [10, 11, 12].into_iter().collect();
+    let mut tables = Tables::from(vec![10, 11, 12]);
     assert_eq!(tables.all().unwrap(), [&10, &11, &12]);
     tables.invalidate([1]);
     assert!(tables.all().is_err() && tables.get(1).is_err());
     assert_eq!(tables.get(2).unwrap(), &12);
     tables.invalidate([2]);
-    assert_eq!(tables.missing(), [1, 2]);
-    tables.set(1, 21);
-    tables.set(2, 22);
+    tables.renew(|i| Ok(20 + i)).unwrap();
     assert_eq!(tables.all().unwrap(), [&10, &21, &22]);
 }
 
@@ -19,10 +17,10 @@ fn a_missing_table_is_refused_until_it_is_made() {
 #[test]
 fn streamed_tables_are_made_when_they_are_needed() {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    let kept: Tables<usize> = (0..10).map(|i| i * i).collect();
     let streamed: Tables<usize> = Tables::streamed(BLOCK_BYTES.div_ceil(3));
     for threads in [1, 3] {
         let context = crate::protocol::tests_support::context(ring::Kernel::best(), threads);
+        let kept = Tables::from(make_tables(10, &context, |i| Ok(i * i)).unwrap());
         let alive = AtomicUsize::new(0);
         let make = |i: usize| {
             alive.fetch_add(1, Ordering::Relaxed);

@@ -44,18 +44,4 @@ proptest! {
         builder.put_words(4, &words);
         prop_assert_eq!(builder.finish("a", "b").words(4, words.len()), words);
     }
-
-    #[test]
-    fn bit_strings_survive(values in proptest::collection::vec((any::<u32>(), 1u32..=32), 0..100)) {
-        let mut writer = BitWriter::default();
-        for &(value, bits) in &values {
-            writer.put(value, bits);
-        }
-        let bytes = writer.finish();
-        prop_assert_eq!(bytes.len(), values.iter().map(|v| v.1 as usize).sum::<usize>().div_ceil(8));
-        let mut reader = BitReader::new(&bytes);
-        for (value, bits) in values {
-            prop_assert_eq!(u64::from(reader.take(bits)), u64::from(value) & ((1u64 << bits) - 1));
-        }
-    }
 }

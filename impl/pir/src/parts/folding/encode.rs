@@ -3,14 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use lattice::wire::Writer;
 use ring::{Ntt, Poly, PolyMatrix, Ring};
 
 use super::{Layout, Place};
-use crate::core::database::{Database, Record, copy_bits};
-use crate::core::error::{Error, Result};
-use crate::core::protocol::Context;
-use crate::core::tables::side_by_side;
-use crate::core::wire::BitWriter;
+use crate::core::threads::side_by_side;
+use crate::core::{Context, Database, Error, Record, Result, copy_bits, put_bits};
 
 /// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
 /// small enough for the second-level cache.
@@ -123,8 +121,8 @@ impl Encoder {
 
     /// The bytes of a slot with those digits modulo p.
     pub(super) fn slot_bytes(width: u32, digits: impl Iterator<Item = u32>) -> Vec<u8> {
-        let mut writer = BitWriter::default();
-        digits.for_each(|digit| writer.put(digit & ((1u32 << width) - 1), width));
+        let mut writer = Writer::default();
+        digits.for_each(|digit| writer.write(digit.into(), width));
         writer.finish()
     }
 
@@ -147,11 +145,7 @@ impl Encoder {
                 // The record's bits that stand in this slot: from `from` of the record on, to `to` of the slot on.
                 let (from, to) = (start.saturating_sub(place.first_bit), place.first_bit.saturating_sub(start));
                 let count = (layout.shape.record_bits - from).min(slot_bits - to);
-                for bit in 0..count {
-                    let value = record[((from + bit) / 8) as usize] >> ((from + bit) % 8) & 1;
-                    let byte = &mut bytes[((to + bit) / 8) as usize];
-                    *byte = *byte & !(1 << ((to + bit) % 8)) | value << ((to + bit) % 8);
-                }
+                put_bits(record, from, count, &mut bytes, to);
                 self.write_slot(&bytes, at, &mut coefficients);
             }
             let poly = self.ring.forward(self.ring.from_signed_i32(&coefficients));
@@ -169,9 +163,9 @@ impl Encoder {
 
     /// The record of an item's slots, given by their digits modulo p, slot after slot.
     pub fn record(layout: &Layout, place: &Place, slots: &[Vec<u64>]) -> Record {
-        let mut bits = BitWriter::default();
+        let mut bits = Writer::default();
         let digits = slots.iter().flatten();
-        digits.for_each(|&digit| bits.put(digit as u32, layout.dimensions.plain_bits));
+        digits.for_each(|&digit| bits.write(digit, layout.dimensions.plain_bits));
         let bytes = bits.finish();
         let mut record = vec![0; layout.shape.record_bytes()];
         let (byte, shift) = ((place.first_bit / 8) as usize, (place.first_bit % 8) as u32);

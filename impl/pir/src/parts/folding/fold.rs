@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use ring::Coefficient;
 
 use super::Selection;
-use crate::core::error::Result;
+use crate::core::Result;
 use crate::parts::ring_matrix::workspace;
 
 type Ciphertext = Rlwe<u32, Coefficient>;

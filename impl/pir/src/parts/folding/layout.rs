@@ -2,8 +2,7 @@
 
 use serde_json::json;
 
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 
 /// Most slots of a record: each is a response of its own.
 const MAX_SLOTS: u64 = 1 << 10;
@@ -123,11 +122,6 @@ impl Layout {
     /// 2^v3: items of a cell.
     pub fn positions(&self) -> usize {
         1 << self.position_bits
-    }
-
-    /// Number of items.
-    pub fn items(&self) -> u64 {
-        self.shape.records.div_ceil(self.records_per_item)
     }
 
     /// Slots that an item has in each of its polynomials, apart from the last.

@@ -4,9 +4,7 @@ use lattice::Rlwe;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs};
 
 use super::{Encoder, Layout, Place, Selection};
-use crate::core::database::{Database, check_change};
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{BLOCK_BYTES, Change, Context};
+use crate::core::{BLOCK_BYTES, Change, Context, Database, Error, Result, check_change};
 
 /// Columns multiplied at a time, a power of two: their products, 48 KiB each in Pirouette's ring, are folded before the next ones
 /// come. Enough of them that reading the vector anew is nothing beside reading the matrix.

@@ -8,6 +8,7 @@ mod encode;
 mod fold;
 mod layout;
 mod matrix;
+mod open;
 mod response;
 mod select;
 #[cfg(test)]
@@ -17,5 +18,6 @@ pub use encode::Encoder;
 pub use fold::Folding;
 pub use layout::{Dimensions, Layout, Place};
 pub use matrix::{Columns, Matrix};
+pub(crate) use open::{cell_errors, constant, errors, selector_errors};
 pub use response::{Responder, ResponseKey, ResponseParams};
 pub use select::Selection;

@@ -10,7 +10,7 @@ use lattice::{
 use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Ring};
 
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 use crate::parts::ring_matrix::Switch;
 
 /// Moduli and gadget of responses.

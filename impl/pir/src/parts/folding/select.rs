@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
-use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
 
 use super::Layout;
-use crate::core::error::{Error, Result};
+use crate::core::threads::side_by_side;
+use crate::core::{Error, Result};
 
 /// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.
 ///
@@ -79,12 +79,7 @@ impl Selection {
         for leaves in parts {
             let mut leaves = leaves?;
             leaves.truncate(self.layout.rows - first);
-            let switched: Result<Vec<_>> = if self.threads <= 1 {
-                leaves.into_iter().map(&switch).collect()
-            } else {
-                leaves.into_par_iter().map(&switch).collect()
-            };
-            let switched = switched?;
+            let switched = side_by_side(leaves.into_iter(), self.threads, &switch)?;
             let pairs: Vec<_> = switched.iter().map(|leaf| [&leaf.a, &leaf.b]).collect();
             vector.set(first, &pairs)?;
             first += pairs.len();
@@ -109,15 +104,8 @@ impl Selection {
         vectors: &[&PolyPairs],
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let products = block.multiply_part(vectors, columns, self.threads)?;
-        let one = |[a, b]: [Poly<u32, Ntt>; 2]| Rlwe { a: self.lifted(a), b: self.lifted(b) };
-        let each = |products: Vec<[Poly<u32, Ntt>; 2]>| -> Vec<_> {
-            if self.threads <= 1 {
-                products.into_iter().map(one).collect()
-            } else {
-                products.into_par_iter().map(one).collect()
-            }
-        };
-        Ok(products.into_iter().map(each).collect())
+        let one = |[a, b]: [Poly<u32, Ntt>; 2]| Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) });
+        products.into_iter().map(|products| side_by_side(products.into_iter(), self.threads, one)).collect()
     }
 
     /// A product in the coefficient domain, modulo q.

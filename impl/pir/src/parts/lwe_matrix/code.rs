@@ -6,7 +6,7 @@
 //! most one digit more a block.
 
 use super::radix::Radix;
-use crate::core::database::Record;
+use crate::core::Record;
 
 /// Bits converted to digits at a time.
 pub const BLOCK_BITS: u64 = 2048;

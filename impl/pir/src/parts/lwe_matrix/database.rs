@@ -1,15 +1,14 @@
 //! The packed matrix of a database: encoding, products, changes.
 
 use lattice::lwe::PublicMatrix;
-use rayon::prelude::*;
+use lattice::wire::Reader;
 use ring::matrix::packed;
 use ring::matrix::packed::RECOMMENDED_CHUNK_ROWS as CHUNK_ROWS;
 use ring::{Kernel, PackedMatrix, Vector32};
 
 use super::layout::Layout;
-use crate::core::database::{Database, check_change, copy_bits};
-use crate::core::error::Result;
-use crate::core::protocol::{Change, Context};
+use crate::core::threads::side_by_side;
+use crate::core::{Change, Context, Database, Error, Frame, Result, Shape, check_change, copy_bits};
 
 /// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
 /// offset, so that results are those of the centred entries D' = D - offset.
@@ -70,20 +69,15 @@ impl LinearDatabase {
                 row_entries.fill(offset);
                 if present > 0 {
                     database.read_bits(first_bit, present * entry_bits as usize, &mut scratch, &mut bytes)?;
-                    let mut reader = crate::core::wire::BitReader::new(&bytes);
-                    row_entries[..present].iter_mut().for_each(|e| *e = reader.take(entry_bits as u32) as u16);
+                    let mut reader = Reader::of(&bytes);
+                    row_entries[..present].iter_mut().for_each(|e| *e = reader.bits(entry_bits as u32) as u16);
                 }
                 block.set_row(row, &row_entries)?;
             }
             context.progress.advance(block.rows() as u64);
             Ok(())
         };
-        if context.threads > 1 {
-            let blocks: Vec<_> = self.matrix.blocks_mut().enumerate().collect();
-            blocks.into_par_iter().try_for_each(fill)
-        } else {
-            self.matrix.blocks_mut().enumerate().try_for_each(fill)
-        }
+        side_by_side(self.matrix.blocks_mut().enumerate(), context.threads, fill).map(|_| ())
     }
 
     /// Wide records: strips of 32 columns, a strip's digits transposed into rows.
@@ -116,13 +110,9 @@ impl LinearDatabase {
                         copy_bits(&bytes[bit / 8..], (bit % 8) as u32, record_bits, &mut record);
                         code.digits(&record, digits);
                     }
+                    Ok(())
                 };
-                let filled = &mut tile[..wide * present as usize];
-                if context.threads > 1 {
-                    filled.par_chunks_mut(wide).enumerate().for_each(convert);
-                } else {
-                    filled.chunks_mut(wide).enumerate().for_each(convert);
-                }
+                side_by_side(tile[..wide * present as usize].chunks_mut(wide).enumerate(), context.threads, convert)?;
                 self.store_tile(first_row, first, wide, &tile)?;
             }
             context.progress.advance(wide as u64);
@@ -214,6 +204,21 @@ impl LinearDatabase {
         }
         Ok(done)
     }
+}
+
+/// The changes in a message `hint_delta`, of `each` bytes: the indices of records, which exist, and what follows them.
+pub fn read_changes<'a>(protocol: &str, message: &'a Frame, each: usize, shape: Shape) -> Result<Vec<(u64, &'a [u8])>> {
+    let payload = message.payload();
+    message.clone().check(protocol, "hint_delta", payload.len() as u64)?;
+    if !payload.len().is_multiple_of(each) {
+        return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
+    }
+    let change = |part: &'a [u8]| {
+        let (index, changed) = part.split_at(8);
+        let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
+        shape.check_index(index).map(|()| (index, changed))
+    };
+    payload.chunks_exact(each).map(change).collect()
 }
 
 /// Entries of digits converted before they are stored: 64 KiB of them, which stay in the second-level cache.

@@ -4,8 +4,7 @@ use ring::PackedMatrix;
 
 use super::PlainModuli;
 use super::code::RecordCode;
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Record, Result, Shape};
 
 /// How rows and columns are chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,10 +111,19 @@ impl Layout {
         (row as usize, (cell % self.columns as u64) as usize, index % self.code.records_per_entry())
     }
 
+    /// Record `index`, from the entries that it stands in.
+    pub fn record(&self, index: u64, entries: &[u16]) -> Record {
+        if self.code.is_packed() {
+            self.code.unpack(entries[0], self.place(index).2)
+        } else {
+            self.code.record(entries)
+        }
+    }
+
     /// The layout's numbers for a description.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
-        let values = serde_json::json!({
+        crate::core::plan::operations(serde_json::json!({
             "rows": self.rows,
             "columns": self.columns,
             "plain_modulus": self.code.plain_modulus(),
@@ -130,11 +138,7 @@ impl Layout {
             "stored_bytes": self.stored_bytes(),
             "information_bytes": information,
             "waste": self.stored_bytes() as f64 / information as f64 - 1.0,
-        });
-        match values {
-            serde_json::Value::Object(map) => map,
-            _ => serde_json::Map::new(),
-        }
+        }))
     }
 }
 

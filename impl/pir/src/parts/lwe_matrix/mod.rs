@@ -9,7 +9,7 @@ mod radix;
 mod set;
 
 pub use code::RecordCode;
-pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred};
+pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, read_changes};
 pub use layout::{Layout, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};
 pub use set::{Lwe, PlainModuli, PlainModulus};

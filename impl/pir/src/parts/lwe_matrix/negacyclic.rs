@@ -10,8 +10,8 @@ use std::sync::Arc;
 use ring::matrix::packed::GROUP_ROWS;
 use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, RingShape, Seed, Work};
 
-use crate::core::error::{Error, Result};
 use crate::core::plan::count;
+use crate::core::{Error, Result};
 
 /// The primes of the exact products, 1 modulo 4096.
 const PRIMES: [u64; 2] = [268_369_921, 249_561_089];
@@ -96,13 +96,6 @@ impl NegacyclicMatrix {
             error.add_to(rng, body);
         }
         Ok(bodies)
-    }
-
-    /// Row `index` of A.
-    pub fn row(&self, index: usize) -> Vec<u32> {
-        let n = self.dimension();
-        let (element, i) = (self.element(index / n), index % n);
-        (0..n).map(|j| if j <= i { element[i - j] } else { element[n + i - j].wrapping_neg() }).collect()
     }
 
     /// What [`NegacyclicHint`] needs of the first `rows` rows.

@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::description::LweInstance;
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, SecretKind, in_range};
+use crate::core::{Error, ErrorSize, LweInstance, Result, SecretKind, in_range};
 
 /// The `[lwe]` table of protocols that compute modulo 2^32.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +37,12 @@ impl Lwe {
         }
         self.error.check("lwe.error", Self::MAX_STDDEV)?;
         self.secret.check("lwe.secret", self.dimension, Self::MAX_STDDEV)
+    }
+
+    /// As many fresh secrets.
+    pub fn keys(&self, count: usize, rng: &mut impl rand::RngCore) -> Result<Vec<Vec<u32>>> {
+        let secret = self.secret.distribution();
+        (0..count).map(|_| Ok(secret.sample(self.dimension, rng)?)).collect()
     }
 
     /// The instance of that many samples under one secret.

@@ -7,13 +7,10 @@ use rand_chacha::ChaCha20Rng;
 use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::Rlwe;
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{Client, Context, Messages, Protocol, Request, only};
 use crate::core::seed;
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use crate::core::{
+    Client, Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Protocol, Record, Request, Result, Shape, only,
+};
 
 /// What is a protocol's own of such a client.
 pub trait Asks: Protocol + 'static {
@@ -86,19 +83,6 @@ pub struct RingClient<P: Asks> {
 }
 
 impl<P: Asks> RingClient<P> {
-    /// A client that has not yet seen the seed.
-    pub fn new(set: &P::Set, shape: Shape) -> Result<Self> {
-        let rlwe = P::rlwe(set);
-        Ok(Self {
-            layout: P::layout(set, shape)?,
-            error: rlwe.error.sampler()?,
-            shape,
-            public: None,
-            opener: SplitRing::new(rlwe.degree)?,
-            set: set.clone(),
-        })
-    }
-
     /// What follows from the public seed.
     pub fn public(&self) -> Result<&P::Public> {
         self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))
@@ -113,6 +97,19 @@ impl<P: Asks> RingClient<P> {
 impl<P: Asks> Client for RingClient<P> {
     type Server = P::Server;
     type Query = Query;
+
+    /// A client that has not yet seen the seed.
+    fn new(set: &P::Set, shape: Shape, _: &mut Context) -> Result<Self> {
+        let rlwe = P::rlwe(set);
+        Ok(Self {
+            layout: P::layout(set, shape)?,
+            error: rlwe.error.sampler()?,
+            shape,
+            public: None,
+            opener: SplitRing::new(rlwe.degree)?,
+            set: set.clone(),
+        })
+    }
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
         let seed = seed::received(P::NAME, &messages)?;

@@ -4,10 +4,10 @@ use lattice::pack::Method;
 use serde_json::{Map, Value, json};
 
 use super::{Gadget, Rlwe, Switch};
-use crate::core::description::{MemoryMap, TableBytes};
-use crate::core::plan::operations;
+use crate::core::plan::{count, operations};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
+use crate::core::{Direction, MemoryMap, Sizes, TableBytes};
 
 /// The part of a layout that says how answers are packed and switched, over which ring, by how many tables, and how many of these an
 /// update makes again.
@@ -27,6 +27,21 @@ pub(crate) fn ring_numbers(
         "ring_degree": rlwe.degree,
         "ring_modulus": rlwe.modulus(),
     }))
+}
+
+/// The messages of clients that fetch a seed: those of a query, by name, bytes a query and formula, of which those of no bytes are not sent,
+/// and the answer.
+pub(crate) fn seed_messages(
+    sizes: &mut Sizes,
+    queries: u64,
+    asked: &[(&str, u64, &str)],
+    (answer, formula): (u64, &str),
+) {
+    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
+    for (name, bytes, formula) in asked.iter().filter(|(_, bytes, _)| *bytes > 0) {
+        sizes.message(name, Direction::Upload, "query", count(&[*bytes, queries]), formula, Some(queries));
+    }
+    sizes.message("answer", Direction::Download, "answer", count(&[answer, queries]), formula, Some(queries));
 }
 
 /// Memory of a server and a client in one process: the server's tables, masks of packing keys, which the client has too, and `working`

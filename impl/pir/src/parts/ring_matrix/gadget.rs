@@ -10,8 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Rlwe;
-use crate::core::error::{Error, Result};
-use crate::core::params::in_range;
+use crate::core::{Error, Result, in_range};
 
 /// A gadget: digits of weights base^dropped, base^(dropped + 1), ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +103,8 @@ impl Gadget {
 pub struct Packing<'a> {
     rlwe: &'a Rlwe,
     method: Method,
+    /// Ciphertexts that are packed into one: the degree, or fewer with InspiRING.
+    gamma: usize,
     /// What the cost of packing depends on beside method and gamma.
     pub gadget: GadgetShape,
 }
@@ -111,7 +112,17 @@ pub struct Packing<'a> {
 impl<'a> Packing<'a> {
     /// Of ciphertexts over that ring.
     pub fn new(rlwe: &'a Rlwe, method: Method, gadget: Gadget) -> Self {
-        Self { rlwe, method, gadget: gadget.shape(rlwe) }
+        Self { rlwe, method, gamma: rlwe.degree, gadget: gadget.shape(rlwe) }
+    }
+
+    /// The same of up to `gamma` ciphertexts into one.
+    pub fn of_gamma(self, gamma: usize) -> Self {
+        Self { gamma, ..self }
+    }
+
+    /// Whether both halves of a ciphertext are packed, and joined.
+    fn is_full(self) -> bool {
+        self.gamma == self.rlwe.degree
     }
 
     fn length(self) -> u64 {
@@ -122,7 +133,7 @@ impl<'a> Packing<'a> {
     pub fn key_polynomials(self) -> u64 {
         let roles = match self.method {
             Method::Cdks => u64::from(self.rlwe.degree.ilog2()),
-            Method::Inspiring => 2,
+            Method::Inspiring => 1 + u64::from(self.is_full()),
         };
         roles * self.length()
     }
@@ -144,17 +155,17 @@ impl<'a> Packing<'a> {
         let degree = self.rlwe.degree;
         let slots: usize = match self.method {
             Method::Cdks => (1..=degree.ilog2()).map(|level| (degree >> level).max(ring::matrix::diagonal::LINE)).sum(),
-            Method::Inspiring => degree,
+            Method::Inspiring => self.gamma.max(ring::matrix::diagonal::LINE),
         };
         slots as u64 * self.length() * self.rlwe.poly_bytes()
     }
 
-    /// Bytes of that table in memory: beside what packing reads there are the packed mask and, with InspiRING, the factors that join
-    /// both halves.
+    /// Bytes of that table in memory: beside what packing reads there are the packed mask and, with a full InspiRING, the factors that
+    /// join both halves.
     pub fn held_table_bytes(self) -> u64 {
         let polys = match self.method {
-            Method::Cdks => 1,
-            Method::Inspiring => 1 + self.length(),
+            Method::Inspiring if self.is_full() => 1 + self.length(),
+            Method::Cdks | Method::Inspiring => 1,
         };
         self.table_bytes() + polys * self.rlwe.poly_bytes()
     }
@@ -169,13 +180,13 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Bytes alive beside the ring masks of `ciphertexts` ciphertexts while they are packed without a table, up to gamma into one. CDKS: nodes
+    /// Bytes alive beside the ring masks of `ciphertexts` ciphertexts while they are packed without a table. CDKS: nodes
     /// of its tree; InspiRING: the sums for all automorphisms, and at gamma < d roots of their transform.
-    pub fn packing_bytes(self, gamma: usize, ciphertexts: usize) -> u64 {
+    pub fn packing_bytes(self, ciphertexts: usize) -> u64 {
         let polys = match self.method {
             Method::Inspiring if ciphertexts <= DIRECT_TERMS => 2 * ciphertexts,
-            Method::Inspiring if gamma < self.rlwe.degree => gamma + gamma / 2,
-            _ => gamma,
+            Method::Inspiring if !self.is_full() => self.gamma + self.gamma / 2,
+            _ => self.gamma,
         };
         polys as u64 * self.rlwe.poly_bytes() + self.switching_bytes()
     }

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use gadget::Coins;
 use lattice::pack::{Packing, PackingKeys, PackingMasks, PackingTable};
 use lattice::{Rlwe, Workspace};
-use rayon::prelude::*;
 use ring::matrix::column::{ring_products, ring_products_work};
 use ring::{Coefficient, ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, RingShape, Seed, Work};
 
 use super::{Difference, RingQueries};
-use crate::core::error::{Error, Result};
 use crate::core::plan::count;
+use crate::core::threads::side_by_side;
+use crate::core::{Error, Result};
 
 /// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
 pub(crate) fn workspace() -> Workspace<u32> {
@@ -31,11 +31,7 @@ pub(crate) fn column_masks(
     let task = |(i, out): (usize, &mut [Poly<u32, Ntt>])| {
         ring_products(matrix, ring, query, first + i * each, out).map_err(Error::from)
     };
-    if threads <= 1 {
-        out.chunks_mut(each).enumerate().try_for_each(task)?;
-    } else {
-        out.par_chunks_mut(each).enumerate().try_for_each(task)?;
-    }
+    side_by_side(out.chunks_mut(each).enumerate(), threads, task)?;
     Ok(out)
 }
 
@@ -134,6 +130,23 @@ pub(crate) fn body_poly(ring: &Ring<u32>, products: &[u32], first: usize, count:
     poly
 }
 
+/// For each query, `count` consecutive products from the first on, packed by one table.
+pub(crate) fn pack<'a>(
+    ring: &Ring<u32>,
+    table: &PackingTable,
+    keys: impl Iterator<Item = &'a PackingKeys>,
+    products: &[Vec<u32>],
+    (first, count): (usize, usize),
+) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+    let bodies: Vec<_> = products.iter().map(|products| body_poly(ring, products, first, count)).collect();
+    table.pack_batch(&keys.zip(&bodies).collect::<Vec<_>>()).map_err(Error::from)
+}
+
+/// A query's packing keys, from the bytes that travelled.
+pub(crate) fn read_keys(packing: &Packing, bytes: &[u8]) -> Result<PackingKeys> {
+    PackingKeys::from_bytes(packing, bytes).map_err(Error::in_message("keys"))
+}
+
 /// For each query, the outputs packed by each table: output x takes the products from column x d on. Each table is read once.
 pub(crate) fn pack_all(
     ring: &Ring<u32>,
@@ -143,9 +156,7 @@ pub(crate) fn pack_all(
 ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
     let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::with_capacity(tables.len())).collect();
     for (x, table) in tables.iter().enumerate() {
-        let polys: Vec<_> = products.iter().map(|products| body_poly(ring, products, x * ring.n(), ring.n())).collect();
-        let batch: Vec<_> = keys.iter().zip(&polys).collect();
-        let outputs = table.pack_batch(&batch)?;
+        let outputs = pack(ring, table, keys.iter(), products, (x * ring.n(), ring.n()))?;
         packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
     }
     Ok(packed)

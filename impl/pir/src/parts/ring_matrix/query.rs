@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use lattice::RlweKey;
-use lattice::wire::{Reader, WireError, Writer, residue_bits};
+use lattice::wire::{Reader, Writer, residue_bits};
 use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector, Ring, Seed};
 
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 
 /// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
 pub(super) const WORD_BYTES: usize = 8;
@@ -60,20 +60,19 @@ impl RingQueries {
         }
     }
 
-    /// The same as bit-packed residues: those of all entries modulo the first prime, then modulo the second.
-    pub fn packed(
+    /// Writes the same as bit-packed residues, in the order of [`Self::residues`].
+    pub fn pack(
         &self,
         key: &RlweKey<u32>,
         message: (usize, u64),
         error: &DiscreteGaussian,
         rng: &mut impl rand::RngCore,
-    ) -> Vec<u8> {
+        out: &mut Writer,
+    ) {
         let residues = self.residues(key, message, error, rng);
-        let mut writer = Writer::with_capacity(size_of_val(&residues[..]));
         for (residues, &prime) in residues.chunks_exact(self.entries).zip(self.ring.primes()) {
-            writer.write_all(residues, residue_bits(prime));
+            out.write_all(residues, residue_bits(prime));
         }
-        writer.finish()
     }
 
     /// The same as residues: those of all entries modulo the first prime, then modulo the second.
@@ -123,22 +122,26 @@ impl RingQueries {
 
 /// A query's body as the products take it.
 pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<ResidueVector> {
-    let residues = read_residues(ring, bytes_each, payload)?;
-    let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
-    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+    residue_vector(ring, &read_residues(ring, bytes_each, payload)?)
 }
 
-/// The same from bit-packed residues ([`RingQueries::packed`]).
-pub fn read_packed(ring: &Ring<u32>, entries: usize, payload: &[u8]) -> Result<ResidueVector> {
-    let bad = |e: WireError| Error::message("query", e.to_string());
-    let mut reader = Reader::new(payload, payload.len()).map_err(bad)?;
-    let mut residues = Vec::with_capacity(entries * ring.primes().len());
-    for &prime in ring.primes() {
-        residues.extend(reader.residues::<u32>(entries, prime).map_err(bad)?);
-    }
-    reader.finish().map_err(bad)?;
+/// Residues, of all entries modulo the first prime, then modulo the second, as the products take them.
+pub fn residue_vector(ring: &Ring<u32>, residues: &[u32]) -> Result<ResidueVector> {
     let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
-    ResidueVector::new(&moduli, &residues).map_err(|e| Error::message("query", e.to_string()))
+    ResidueVector::new(&moduli, residues).map_err(Error::in_message("query"))
+}
+
+/// The residues that [`RingQueries::pack`] wrote of queries of so many entries, one after the other.
+pub fn read_packed<const N: usize>(ring: &Ring<u32>, entries: [usize; N], payload: &[u8]) -> Result<[Vec<u32>; N]> {
+    let mut reader = Reader::of(payload);
+    let mut all = entries.map(|entries| Vec::with_capacity(entries * ring.primes().len()));
+    for (residues, entries) in all.iter_mut().zip(entries) {
+        for &prime in ring.primes() {
+            residues.extend(reader.residues::<u32>(entries, prime).map_err(Error::in_message("query"))?);
+        }
+    }
+    reader.finish().map_err(Error::in_message("query"))?;
+    Ok(all)
 }
 
 /// The residues of a query's body: of all its coefficients modulo the first prime, then modulo the second.

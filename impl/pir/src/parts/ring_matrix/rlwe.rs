@@ -7,9 +7,7 @@ use ring::{Kernel, Ring, RingShape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::description::LweInstance;
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, SecretKind, power_of_two};
+use crate::core::{Error, ErrorSize, LweInstance, Result, SecretKind, power_of_two};
 use crate::parts::ring_matrix::query::WORD_BYTES;
 
 /// A product of primes as it is written, `p1 * p2`.
@@ -122,7 +120,7 @@ impl Rlwe {
 
     /// The ring.
     pub fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>> {
-        Ring::new(self.degree, self.primes(), kernel).map_err(|e| Error::Kernel(e.to_string()))
+        Ring::new(self.degree, self.primes(), kernel).map_err(Error::from)
     }
 
     /// What the cost of operations depends on.

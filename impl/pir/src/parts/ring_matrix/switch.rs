@@ -5,7 +5,7 @@ use ring::{Coefficient, Ring};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
+use crate::core::{Error, Result};
 
 /// The `[switch]` table: moduli of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ impl Switch {
     /// Inverse of [`Self::write`].
     pub fn read(self, degree: usize, kept: usize, bytes: &[u8]) -> Result<SplitRlwe> {
         let ciphertext = SplitRlwe::from_bytes((degree, kept), (self.mask_modulus, self.body_modulus), bytes);
-        ciphertext.map_err(|e| Error::message("answer", e.to_string()))
+        ciphertext.map_err(Error::in_message("answer"))
     }
 
     /// How far the phases of a ciphertext's first coefficients are from `messages` modulo p, and the distance at which decryption fails.

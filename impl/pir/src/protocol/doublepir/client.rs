@@ -1,6 +1,7 @@
 //! DoublePIR's client.
 
-use lattice::lwe::{LweError, PublicMatrix, encrypt_zero, residual, round};
+use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
+use lattice::wire::Reader;
 use ring::matrix::dense;
 use ring::{DiscreteGaussian, Kernel};
 
@@ -8,13 +9,10 @@ use super::Set;
 use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
 use super::set::{Layers, NAME, SEED_BYTES};
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{BitReader, Frame, FrameBuilder};
-use crate::core::workload::Shape;
-use crate::parts::lwe_matrix::Lwe;
+use crate::core::{
+    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+};
+use crate::parts::lwe_matrix::{Lwe, read_changes};
 
 /// Rows of the first layer that are decrypted outside an answer, at most.
 const ROWS: usize = 1024;
@@ -60,21 +58,7 @@ fn first_phase(query: &Query, row: &[u32], body: u32) -> u32 {
     body.wrapping_sub(mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s))))
 }
 
-fn lwe_error(error: LweError) -> Error {
-    Error::value("lwe", error.to_string())
-}
-
 impl Client {
-    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
-        Ok(Self {
-            lwe: params.lwe.clone(),
-            layers: params.layers(shape)?,
-            error: params.lwe.error.sampler()?,
-            offline: None,
-            keys: 0,
-        })
-    }
-
     fn receive_hint(&mut self, hint: Frame) -> Result<()> {
         let hint = hint.check(NAME, "hint", self.layers.hint_bytes() as u64)?;
         let mut seeds = [0; SEED_BYTES];
@@ -86,21 +70,6 @@ impl Client {
 
     fn offline(&self) -> Result<&Offline> {
         self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
-    }
-
-    fn keys(&self, count: usize, context: &mut Context) -> Result<Vec<Vec<u32>>> {
-        let secret = self.lwe.secret.distribution();
-        (0..count).map(|_| secret.sample(self.lwe.dimension, &mut context.rng).map_err(lwe_error)).collect()
-    }
-
-    /// The entries of every record of a request.
-    fn decrypt(&self, asked: &[Query], answer: &Messages, kernel: Kernel) -> Result<Vec<Vec<u16>>> {
-        let mut entries = vec![Vec::new(); asked.len()];
-        self.words(asked, answer, kernel, |(k, _), word| {
-            entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);
-            Ok(())
-        })?;
-        Ok(entries)
     }
 
     /// Calls, for every query and entry of its record, with their numbers and the word of the first layer's answer in the entry's row.
@@ -154,7 +123,7 @@ impl Client {
     ) {
         let (_, column, _) = self.layers.first.place(query.index);
         let error = |(row, hint, body): (usize, &[u32], u32)| {
-            self.error(first_phase(query, hint, body), server.database().entry(row, column))
+            self.error(first_phase(query, hint, body), server.database.entry(row, column))
         };
         noise.add_under(Some(query.number), FIRST_LAYER, self.threshold(), rows.map(error));
     }
@@ -197,6 +166,16 @@ impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
 
+    fn new(params: &Set, shape: Shape, _: &mut Context) -> Result<Self> {
+        Ok(Self {
+            lwe: params.lwe.clone(),
+            layers: params.layers(shape)?,
+            error: params.lwe.error.sampler()?,
+            offline: None,
+            keys: 0,
+        })
+    }
+
     fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
         self.receive_hint(only("hint", &messages)?.clone())
     }
@@ -206,14 +185,12 @@ impl protocol::Client for Client {
         let layers = self.layers;
         indices.iter().try_for_each(|&index| layers.first.shape.check_index(index))?;
         let (columns, groups, seconds) = (layers.first.columns, layers.groups, layers.second_queries);
-        let first_keys = self.keys(indices.len(), context)?;
-        let second_keys = self.keys(indices.len() * seconds, context)?;
+        let first_keys = self.lwe.keys(indices.len(), &mut context.rng)?;
+        let second_keys = self.lwe.keys(indices.len() * seconds, &mut context.rng)?;
         let Offline { first_public, second_public, .. } = self.offline()?;
         let (kernel, rng) = (context.kernel, &mut context.rng);
-        let mut first =
-            encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng).map_err(lwe_error)?;
-        let mut second =
-            encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng).map_err(lwe_error)?;
+        let mut first = encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng)?;
+        let mut second = encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng)?;
         let length = layers.query_words();
         let mut builder = FrameBuilder::new(4 * length * indices.len());
         for (k, &index) in indices.iter().enumerate() {
@@ -241,13 +218,12 @@ impl protocol::Client for Client {
     }
 
     fn extract(&self, asked: &[Query], answer: &Messages, context: &Context) -> Result<Vec<Record>> {
-        let entries = self.decrypt(asked, answer, context.kernel)?;
-        let code = self.layers.first.code;
-        let record = |(query, entries): (&Query, Vec<u16>)| {
-            let (_, _, slot) = self.layers.first.place(query.index);
-            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
-        };
-        Ok(asked.iter().zip(entries).map(record).collect())
+        let mut entries = vec![Vec::new(); asked.len()];
+        self.words(asked, answer, context.kernel, |(k, _), word| {
+            entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);
+            Ok(())
+        })?;
+        Ok(asked.iter().zip(&entries).map(|(query, entries)| self.layers.first.record(query.index, entries)).collect())
     }
 
     /// Logs the errors of both layers' words: of the second those of every digit, of the first of the word that the digits make.
@@ -264,7 +240,7 @@ impl protocol::Client for Client {
             let (row, (first_errors, second_errors)) = (first_row + entry, &mut all[k]);
             let digits = server.second_message(request, k, row)?;
             second_errors.extend(word.digit_phases.iter().zip(digits).map(|(&phase, digit)| self.error(phase, digit)));
-            first_errors.push(self.error(word.phase, server.database().entry(row, column)));
+            first_errors.push(self.error(word.phase, server.database.entry(row, column)));
             Ok(())
         })?;
         for (query, (first_errors, second_errors)) in asked.iter().zip(all) {
@@ -295,29 +271,20 @@ impl protocol::Client for Client {
                 self.receive_hint(message.clone())?;
                 continue;
             }
-            let message = Frame::parse(message.bytes(), NAME, "hint_delta")?;
-            let each = layers.change_bytes() as usize;
-            if message.payload().len() % each != 0 {
-                return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
-            }
-            message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
-            let parts = message.payload().chunks_exact(each).map(|part| part.split_at(8));
-            let indexed = parts.map(|(index, digits)| {
-                (index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte)), digits)
-            });
             // The hint is taken apart only after everything has been checked.
-            indexed.clone().try_for_each(|(index, _)| layers.first.shape.check_index(index))?;
+            let changes = read_changes(NAME, message, layers.change_bytes() as usize, layers.first.shape)?;
+            message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
             let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { continue };
             let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
-            for (index, digits) in indexed {
+            for (index, digits) in changes {
                 let (first_row, _, _) = layers.first.place(index);
-                let mut reader = BitReader::new(digits);
+                let mut reader = Reader::of(digits);
                 let bias = layers.gadget.base() as i32 - 1;
                 let mut rows = Vec::new();
                 for entry in 0..layers.first.code.entries_per_record() as usize {
                     let (copy, group) = layers.locate(first_row, entry);
                     let digits = (0..layers.dimension * layers.gadget.length())
-                        .map(|_| (reader.take(layers.change_bits()) as i32 - bias) as i16)
+                        .map(|_| (reader.bits(layers.change_bits()) as i32 - bias) as i16)
                         .collect();
                     rows.push(RowChange { copy, group, digits });
                 }

@@ -7,12 +7,9 @@ use serde_json::json;
 
 use super::Set;
 use super::set::Layers;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count, new_memory, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::workload::Workload;
+use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::lwe_matrix::hint_buffers_bytes;
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {

@@ -13,11 +13,7 @@ mod tests;
 
 pub use set::{HintCopies, Set};
 
-use crate::core::database::Database;
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::{Context, Protocol};
-use crate::core::workload::{Shape, Workload};
+use crate::core::{Protocol, Result, Sizes, Workload};
 
 /// The protocol.
 #[derive(Debug)]
@@ -32,13 +28,5 @@ impl Protocol for DoublePir {
 
     fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
-    }
-
-    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        server::Server::preprocess(params, database, context)
-    }
-
-    fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape)
     }
 }

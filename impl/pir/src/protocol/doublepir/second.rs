@@ -5,8 +5,7 @@ use ring::matrix::dense;
 use ring::{Kernel, PackedMatrix};
 
 use super::set::{Layers, NAME, SEED_BYTES};
-use crate::core::error::Result;
-use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::{Frame, FrameBuilder, Result};
 
 /// Hint words turned into digits together: one cache line of a row of H.
 const WORDS: usize = 16;

@@ -1,9 +1,9 @@
 //! DoublePIR's server.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use lattice::lwe::PublicMatrix;
+use lattice::wire::Writer;
 use rand::RngCore;
 use ring::matrix::{dense, packed};
 use ring::words::Words;
@@ -12,18 +12,16 @@ use ring::{PackedMatrix, Seed, Vector32};
 use super::Set;
 use super::second::{HintUpdate, RowChange, answer_digits, digit_matrix};
 use super::set::{Layers, NAME, SEED_BYTES};
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::{BitWriter, Frame, FrameBuilder};
+use crate::core::{
+    Change, Context, Database, Error, Frame, FrameBuilder, Group, Messages, Request, Result, TableBytes, check_queries,
+    only, protocol,
+};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase, multiply_centred};
 
 /// Both layers' tables.
 pub struct Server {
     layers: Layers,
-    database: LinearDatabase,
+    pub(super) database: LinearDatabase,
     first_public: PublicMatrix,
     second_public: PublicMatrix,
     /// H1.
@@ -43,40 +41,6 @@ struct Queries<'a> {
 }
 
 impl Server {
-    /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layers = params.layers(database.shape())?;
-        let (rows, n) = (layers.first.rows, layers.dimension);
-        let mut seeds = [0u8; SEED_BYTES];
-        context.rng.fill_bytes(&mut seeds);
-        let [first_public, second_public] = publics(&seeds, n);
-        let clock = Arc::clone(&context.clock);
-        let database =
-            clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
-        let (digits, second_matrix, hint) = clock.time("hint", Group::Offline, || {
-            let mut first_hint = vec![0u32; rows * n];
-            database.accumulate_hint(&first_public, &mut first_hint, context)?;
-            let digits = digit_matrix(&layers, &first_hint)?;
-            drop(first_hint);
-            let words = layers.second_rows() * n;
-            let mut builder = FrameBuilder::new(layers.hint_bytes());
-            builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seeds);
-            let out = builder.words_mut(SEED_BYTES, words);
-            multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
-            builder.words_to_wire(SEED_BYTES, words);
-            // Only now, when the buffers of the product are gone.
-            let mut second_matrix = Words::zeroed(layers.groups * n)?;
-            second_public.fill_rows(0, &mut second_matrix);
-            Ok::<_, Error>((digits, second_matrix, builder.finish(NAME, "hint")))
-        })?;
-        Ok(Self { layers, database, first_public, second_public, digits, second_matrix, hint })
-    }
-
-    /// The hint message for a new client, with all updates in it.
-    fn hint(&self) -> Frame {
-        self.hint.clone()
-    }
-
     fn parse<'a>(&self, requests: &'a [Request]) -> Result<Queries<'a>> {
         let layers = &self.layers;
         let (columns, groups) = (layers.first.columns, layers.groups);
@@ -99,10 +63,6 @@ impl Server {
     pub(super) fn first_answers(&self, request: &Request, context: &Context) -> Result<Vec<Vec<u32>>> {
         let queries = self.parse(std::slice::from_ref(request))?;
         self.database.product(&queries.first, context.kernel, context.threads)
-    }
-
-    pub(super) fn database(&self) -> &LinearDatabase {
-        &self.database
     }
 
     /// What the second layer's answer to query `k` of a request decrypts to in a row of the first: the digits of the row's hint, then of its
@@ -191,14 +151,45 @@ impl Server {
 /// The changed digits of one record, each shifted by p - 1 to be positive, back to back.
 fn pack_changes(layers: &Layers, rows: &[RowChange]) -> Vec<u8> {
     let (bias, bits) = (layers.gadget.base() as i32 - 1, layers.change_bits());
-    let mut writer = BitWriter::default();
+    let mut writer = Writer::default();
     for &digit in rows.iter().flat_map(|row| &row.digits) {
-        writer.put((i32::from(digit) + bias) as u32, bits);
+        writer.write((i32::from(digit) + bias) as u64, bits);
     }
     writer.finish()
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database, computes D' A1, its digits H1 and the hint H2 = H1 A2 (phases `encode` and `hint`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layers = params.layers(database.shape())?;
+        let (rows, n) = (layers.first.rows, layers.dimension);
+        let mut seeds = [0u8; SEED_BYTES];
+        context.rng.fill_bytes(&mut seeds);
+        let [first_public, second_public] = publics(&seeds, n);
+        let clock = &context.clock;
+        let database =
+            clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
+        let (digits, second_matrix, hint) = clock.time("hint", Group::Offline, || {
+            let mut first_hint = vec![0u32; rows * n];
+            database.accumulate_hint(&first_public, &mut first_hint, context)?;
+            let digits = digit_matrix(&layers, &first_hint)?;
+            drop(first_hint);
+            let words = layers.second_rows() * n;
+            let mut builder = FrameBuilder::new(layers.hint_bytes());
+            builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seeds);
+            let out = builder.words_mut(SEED_BYTES, words);
+            multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
+            builder.words_to_wire(SEED_BYTES, words);
+            // Only now, when the buffers of the product are gone.
+            let mut second_matrix = Words::zeroed(layers.groups * n)?;
+            second_public.fill_rows(0, &mut second_matrix);
+            Ok::<_, Error>((digits, second_matrix, builder.finish(NAME, "hint")))
+        })?;
+        Ok(Self { layers, database, first_public, second_public, digits, second_matrix, hint })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.database.stored_bytes()),
@@ -209,7 +200,7 @@ impl protocol::Server for Server {
     }
 
     fn publish(&self) -> Messages {
-        vec![("hint", self.hint())]
+        vec![("hint", self.hint.clone())]
     }
 
     /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
@@ -265,7 +256,7 @@ impl protocol::Server for Server {
         self.hint = update.finish();
         let payload = payload?;
         if !by_digits {
-            return Ok(vec![("hint", self.hint())]);
+            return Ok(vec![("hint", self.hint.clone())]);
         }
         Ok(vec![("hint_delta", Frame::of(NAME, "hint_delta", &payload).at_epoch(self.hint.epoch()))])
     }

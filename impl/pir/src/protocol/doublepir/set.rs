@@ -4,9 +4,7 @@ use gadget::Balanced32;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
-use crate::core::params::{ParameterSet, in_range};
-use crate::core::workload::Shape;
+use crate::core::{Error, ParameterSet, Result, Shape, in_range};
 use crate::parts::lwe_matrix::{Layout, Lwe, PlainModuli, Tiling};
 
 /// Name of the protocol.

@@ -3,6 +3,7 @@ use crate::protocol::tests_support::{
 };
 
 use super::*;
+use crate::core::workload::Shape;
 
 const TABLE: &str =
     "[[plain_moduli]]\nlog2_samples = 13\nmodulus = 928\n[[plain_moduli]]\nlog2_samples = 17\nmodulus = 464\n";

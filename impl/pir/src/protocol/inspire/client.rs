@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lattice::wire::Writer;
 use lattice::{SeededRgsw, SplitKey};
 use rand_chacha::ChaCha20Rng;
 use ring::{Kernel, Poly, Ring, Seed};
@@ -11,11 +12,7 @@ use super::layout::{Layout, Place};
 use super::public::Public;
 use super::server::Server;
 use super::set::{QueryCoefficients, Set};
-use crate::core::database::Record;
-use crate::core::error::Result;
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{Context, Request};
-use crate::core::workload::Shape;
+use crate::core::{Context, NoiseLog, Record, Request, Result, Shape, put_bits};
 use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe};
 
 impl Asks for Inspire {
@@ -57,7 +54,11 @@ impl Asks for Inspire {
             QueryCoefficients::Bytes => {
                 public.queries.body(key, message, error, set.rlwe.coefficient_bytes(), rng, parts[1]);
             }
-            QueryCoefficients::Bits => parts[1].copy_from_slice(&public.queries.packed(key, message, error, rng)),
+            QueryCoefficients::Bits => {
+                let mut writer = Writer::with_capacity(parts[1].len());
+                public.queries.pack(key, message, error, rng, &mut writer);
+                parts[1].copy_from_slice(&writer.finish());
+            }
         }
         if let Some(points) = parts.get_mut(2) {
             let (masks, mut digits) = (&mut public.point_masks(), place.point);
@@ -93,10 +94,8 @@ impl Asks for Inspire {
             layout.code.decode(&residues, &mut bytes);
             public.whitening.apply(item, plane, &mut bytes);
             let start = plane * layout.plane_bits();
-            for bit in 0..(record_bits - start).min(layout.plane_bits()) {
-                let (from, to) = (first_bit + bit, start + bit);
-                record[to / 8] |= (bytes[from / 8] >> (from % 8) & 1) << (to % 8);
-            }
+            let count = (record_bits - start).min(layout.plane_bits());
+            put_bits(&bytes, first_bit as u64, count as u64, &mut record, start as u64);
         }
         Ok(record)
     }
@@ -114,7 +113,7 @@ impl Asks for Inspire {
         let place = layout.place(layout.find(index).0);
         for (i, ciphertext) in answer.chunks_exact(layout.ciphertext_bytes(set)).enumerate() {
             let (group, plane) = (i / layout.planes, i % layout.planes);
-            let messages = server.values(Place { group, ..place }, plane, context.kernel)?;
+            let messages = server.encoded.values(Place { group, ..place }, plane, context.kernel)?;
             let ciphertext = switch.read(layout.degree, layout.kept(set), ciphertext)?;
             let (threshold, errors) = switch.errors(opener, &ciphertext, p, messages.into_iter().map(i64::from))?;
             log.add("switch", threshold, errors);

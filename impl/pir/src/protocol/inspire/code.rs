@@ -5,6 +5,8 @@
 //! is the 15 bits where no word is 65535; else it is 2^15 + the first such place, each such place holds 2^15 + the next, and
 //! the last of them the 15 bits. For other p a coefficient is floor(log2 p) bits.
 
+use lattice::wire::{Reader, Writer};
+
 /// Bits of a word.
 const WORD: usize = 16;
 /// The word that is no residue modulo 65535, and that modulus.
@@ -48,8 +50,8 @@ impl Code {
         match self {
             Self::Plain(WORD) => words(bytes, out),
             Self::Plain(each) => {
-                let mut reader = crate::core::wire::BitReader::new(bytes);
-                out.iter_mut().for_each(|out| *out = reader.take(each as u32));
+                let mut reader = Reader::of(bytes);
+                out.iter_mut().for_each(|out| *out = reader.bits(each as u32) as u32);
             }
             Self::Chained => {
                 words(bytes, out);
@@ -69,8 +71,8 @@ impl Code {
                 (WORD, unlinked.as_slice())
             }
         };
-        let mut writer = crate::core::wire::BitWriter::default();
-        words.iter().for_each(|word| writer.put(*word, each as u32));
+        let mut writer = Writer::default();
+        words.iter().for_each(|word| writer.write((*word).into(), each as u32));
         let bytes = writer.finish();
         let count = bytes.len().min(out.len());
         out[..count].copy_from_slice(&bytes[..count]);

@@ -9,14 +9,10 @@ use serde_json::json;
 use super::Interpolate;
 use super::layout::Layout;
 use super::set::Set;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
-use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
-use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory};
+use crate::core::{LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory, seed_messages};
 
 /// How outputs are packed.
 const PACKING: Method = Method::Inspiring;
@@ -50,7 +46,7 @@ fn wire_bytes(rlwe: &Rlwe, polynomials: u64) -> u64 {
 }
 
 /// Sizes of the packing.
-fn packing(params: &Set) -> Packing<'_> {
+pub(super) fn packing(params: &Set) -> Packing<'_> {
     Packing::new(&params.rlwe, PACKING, params.packing)
 }
 
@@ -64,20 +60,13 @@ fn point_polynomials(params: &Set, layout: &Layout) -> u64 {
 }
 
 fn messages(params: &Set, layout: &Layout, workload: &Workload, sizes: &mut Sizes) {
-    let Workload { queries, .. } = *workload;
-    let served = Some(queries);
-    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[packing(params).key_bytes(), queries]);
-    sizes.message("keys", Direction::Upload, "query", keys, "2 l_ks d log2(q) k / 8", served);
-    let query = count(&[layout.query_bytes(params) as u64, queries]);
-    sizes.message("query", Direction::Upload, "query", query, "rows log2(q) k / 8", served);
-    if layout.sends_point(params) {
-        let point = count(&[wire_bytes(&params.rlwe, point_polynomials(params, layout)), queries]);
-        sizes.message("point", Direction::Upload, "query", point, "2 l_gsw v d log2(q) k / 8", served);
-    }
-    let answer = count(&[layout.ciphertext_bytes(params) as u64, layout.ciphertexts() as u64, queries]);
-    let formula = "(d log2(q_a) + kept log2(q_b)) c k / 8";
-    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+    let asked = [
+        ("keys", packing(params).key_bytes(), "2 l_ks d log2(q) k / 8"),
+        ("query", layout.query_bytes(params) as u64, "rows log2(q) k / 8"),
+        ("point", wire_bytes(&params.rlwe, point_polynomials(params, layout)), "2 l_gsw v d log2(q) k / 8"),
+    ];
+    let answer = count(&[layout.ciphertext_bytes(params) as u64, layout.ciphertexts() as u64]);
+    seed_messages(sizes, workload.queries, &asked, (answer, "(d log2(q_a) + kept log2(q_b)) c k / 8"));
 }
 
 /// Packing tables that an update makes anew: those of the groups its records are in.
@@ -86,17 +75,12 @@ fn touched(layout: &Layout, workload: &Workload) -> u64 {
     count(&[workload.touched(layout.groups as u64, group), (layout.planes * layout.points) as u64])
 }
 
-/// Bytes of the packing table of one output.
-pub(super) fn table_bytes(params: &Set) -> u64 {
-    packing(params).table_bytes()
-}
-
 fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let (poly, degree) = (params.rlwe.poly_bytes(), params.rlwe.degree as u64);
     let (outputs, queries) = (layout.outputs() as u64, workload.queries);
     let (packing, key_masks) = (packing(params), packing(params).key_mask_bytes());
     let (tables, held) = if workload.streamed {
-        ("packing tables of a block", tables_of_block(table_bytes(params)).min(layout.points) as u64)
+        ("packing tables of a block", tables_of_block(packing.table_bytes()).min(layout.points) as u64)
     } else {
         ("packing tables", outputs)
     };
@@ -150,7 +134,7 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     let words = rows + key_polynomials * degree;
     plan.step("answer", "parse", Work::of(Kind::WordsRead, &[queries, primes, words]));
     plan.step("answer", "product", product_work(rows, columns, stored, (queries, primes)));
-    let packing = BlockDiagonal::multiply_work(count(&[outputs, table_bytes(params)]), queries);
+    let packing = BlockDiagonal::multiply_work(count(&[outputs, packing(params).table_bytes()]), queries);
     plan.step("answer", "packing", packing + ring.transforms(count(&[queries, outputs])));
     let ciphertexts = count(&[queries, layout.ciphertexts() as u64]);
     let evaluated = params.evaluation.gadget().shape(&params.rlwe).external_product_work();

@@ -10,16 +10,14 @@ use super::interpolation::Interpolation;
 use super::layout::{Layout, Place};
 use super::set::Set;
 use super::whitening::Whitening;
-use crate::core::database::{Database, copy_bits};
-use crate::core::error::Result;
-use crate::core::protocol::{Change, Context};
+use crate::core::{Change, Context, Database, Result, put_bits};
 use crate::parts::ring_matrix::{Difference, fill_rows};
 
 /// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
 /// coefficients.
 pub(super) struct Encoded {
-    layout: Layout,
-    matrix: ColumnMatrix,
+    pub layout: Layout,
+    pub matrix: ColumnMatrix,
     modulus: Modulus<u32>,
     params: Set,
     whitening: Whitening,
@@ -108,16 +106,6 @@ impl Encoded {
         }
     }
 
-    /// The layout.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// The matrix.
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
-    }
-
     /// The coefficients modulo p of the polynomial in a plane at that place.
     pub fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
         let (coefficients, mut interpolation) = (self.coefficients(place, plane), self.interpolation(kernel)?);
@@ -168,7 +156,9 @@ impl Encoded {
         layout.code.decode(&old[..layout.used], &mut bytes);
         self.whitening.apply(layout.item(place), plane, &mut bytes);
         for (bit, record) in records {
-            self.replace(plane, *bit, record, &mut bytes);
+            let first = plane * layout.plane_bits();
+            let count = (layout.shape.record_bits as usize - first).min(layout.plane_bits());
+            put_bits(record, first as u64, count as u64, &mut bytes, *bit as u64);
         }
         self.whitening.apply(layout.item(place), plane, &mut bytes);
         let mut added = vec![0; coefficients.len()];
@@ -186,19 +176,6 @@ impl Encoded {
             self.matrix.set(place.row, col, fresh)?;
         }
         Ok(Difference { row: place.row, first_column: first_col, added: differences })
-    }
-
-    /// Writes the part of a record that is in a plane, from bit `bit` of the plane on.
-    fn replace(&self, plane: usize, bit: usize, record: &[u8], bytes: &mut [u8]) {
-        let record_bits = self.layout.shape.record_bits as usize;
-        let first = plane * self.layout.plane_bits();
-        let count = (record_bits - first).min(self.layout.plane_bits());
-        let mut part = vec![0; count.div_ceil(8)];
-        copy_bits(&record[first / 8..], (first % 8) as u32, count, &mut part);
-        for i in 0..count {
-            let (at, mask) = ((bit + i) / 8, 1 << ((bit + i) % 8));
-            if part[i / 8] >> (i % 8) & 1 == 1 { bytes[at] |= mask } else { bytes[at] &= !mask }
-        }
     }
 }
 

@@ -6,9 +6,8 @@ use serde_json::json;
 use super::code::Code;
 use super::interpolation::Interpolate;
 use super::set::{Body, Folding, QueryCoefficients, Set, side_of};
-use crate::core::error::{Error, Result};
 use crate::core::plan::operations;
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 
 /// Rows above the set's by this part of them are taken before the points or the answers are doubled: the part that databases
 /// modulo 65535 lack of whole powers of two is at most 1/63.
@@ -102,6 +101,11 @@ impl Layout {
     /// The first output of a group's plane; the coefficients of Z^0, Z^1, ... follow.
     pub fn output(&self, group: usize, plane: usize) -> usize {
         (group * self.planes + plane) * self.points
+    }
+
+    /// First and number of the columns of an output.
+    pub fn columns_of(&self, output: usize) -> (usize, usize) {
+        (output * self.degree, self.degree)
     }
 
     /// Ciphertexts of an answer.

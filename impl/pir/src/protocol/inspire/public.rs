@@ -10,8 +10,8 @@ use ring::{Kernel, Ring, Seed};
 use super::layout::Layout;
 use super::set::Set;
 use super::whitening::Whitening;
-use crate::core::error::{Error, Result};
 use crate::core::seed::SEED_BYTES;
+use crate::core::{Error, Result};
 use crate::parts::ring_matrix::RingQueries;
 
 /// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.
@@ -67,6 +67,6 @@ impl Public {
         bytes.extend_from_slice(&self.evaluation_seed.0);
         bytes.extend_from_slice(&first_stream.to_le_bytes());
         bytes.extend_from_slice(bodies);
-        SeededRgsw::from_bytes(&self.evaluation, &bytes).map_err(|e| Error::message("point", e.to_string()))
+        SeededRgsw::from_bytes(&self.evaluation, &bytes).map_err(Error::in_message("point"))
     }
 }

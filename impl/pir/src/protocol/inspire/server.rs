@@ -1,26 +1,27 @@
 //! InsPIRe's server.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use lattice::pack::{PackingKeys, PackingTable};
 use lattice::{Rgsw, Rlwe};
-use ring::{Coefficient, Kernel, Ntt, Poly, ResidueVector, Seed};
+use ring::{Coefficient, Ntt, Poly, ResidueVector, Seed};
 
-use super::describe::table_bytes;
+use super::describe::packing;
 use super::encoded::Encoded;
-use super::layout::{Layout, Place};
+use super::layout::Layout;
 use super::public::Public;
 use super::set::{NAME, QueryCoefficients, Set};
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
-use crate::core::tables::{Tables, side_by_side};
+use crate::core::seed::{self, fresh_seed};
+use crate::core::tables::{Tables, make_tables};
+use crate::core::threads::side_by_side;
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, for_each_query,
+    protocol,
+};
 use crate::parts::ring_matrix::{
-    bodies, body_poly, column_masks, packing_table, read_coefficients, read_packed, update_masks, workspace,
+    bodies, column_masks, pack, packing_table, read_coefficients, read_keys, read_packed, residue_vector, update_masks,
+    workspace,
 };
 
 /// The interpolated database, its hint and the packing tables made of it.
@@ -28,7 +29,7 @@ pub struct Server {
     params: Set,
     seed: Seed,
     public: Public,
-    encoded: Encoded,
+    pub(super) encoded: Encoded,
     /// For each output, for each coefficient, the ring mask of its sample: the sum over the rows i of entry X^-i a(X).
     hint: Vec<Vec<Poly<u32, Ntt>>>,
     tables: Tables<PackingTable>,
@@ -42,79 +43,33 @@ struct Query {
 }
 
 impl Server {
-    /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let encoded = clock
-            .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
-        let mut server =
-            Self { params: params.clone(), seed, public, encoded, hint: Vec::new(), tables: Tables::default() };
-        let outputs = 0..layout.outputs();
-        server.hint = clock.time("hint", Group::Offline, || -> Result<_> {
-            let query = server.public.queries.masks();
-            outputs.clone().map(|output| server.masks_of(&query, output, context.threads)).collect()
-        })?;
-        if context.streamed {
-            server.tables = Tables::streamed(table_bytes(params));
-            return Ok(server);
-        }
-        context.progress.begin("packing tables", layout.outputs() as u64);
-        let tables = clock.time("packing_tables", Group::Offline, || {
-            side_by_side(outputs, context.threads, |output| {
-                let table = server.table(output);
-                context.progress.advance(1);
-                table
-            })
-        })?;
-        server.tables = tables.into_iter().collect();
-        context.progress.end();
-        Ok(server)
-    }
-
-    /// See [`Encoded::values`].
-    pub(super) fn values(&self, place: Place, plane: usize, kernel: Kernel) -> Result<Vec<u32>> {
-        self.encoded.values(place, plane, kernel)
-    }
-
-    /// The ring masks of one output, from the database.
-    fn masks_of(&self, query: &[Poly<u32, Ntt>], output: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
-        column_masks(self.encoded.matrix(), ring, query, (output * degree, degree), threads)
-    }
-
     fn table(&self, output: usize) -> Result<PackingTable> {
         packing_table(&self.public.packing, &self.public.masks, &self.hint[output])
     }
 
     fn parse(&self, requests: &[Request]) -> Result<(Vec<Query>, Vec<ResidueVector>)> {
-        let (layout, public) = (self.encoded.layout(), &self.public);
+        let (layout, public) = (&self.encoded.layout, &self.public);
         let query_bytes = layout.query_bytes(&self.params);
         let variables = if layout.sends_point(&self.params) { layout.variables as usize } else { 0 };
         let point_bytes = variables * public.point_bytes();
         let expected = [("keys", public.packing.key_bytes()), ("query", query_bytes), ("point", point_bytes)];
         let (mut queries, mut vectors) = (Vec::new(), Vec::new());
-        for request in requests {
-            for_each_query(NAME, request, &expected, |parts| {
-                let keys = PackingKeys::from_bytes(&public.packing, parts[0]);
-                let points = parts.get(2).copied().unwrap_or_default();
-                let point = points.chunks_exact(public.point_bytes()).enumerate();
-                let point = point.map(|(variable, bodies)| Ok(public.point(variable, bodies)?.expand(&public.ring)));
-                queries.push(Query {
-                    keys: keys.map_err(|e| Error::message("keys", e.to_string()))?,
-                    point: point.collect::<Result<_>>()?,
-                });
-                vectors.push(match self.params.query_coefficients {
-                    QueryCoefficients::Bytes => {
-                        read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), parts[1])?
-                    }
-                    QueryCoefficients::Bits => read_packed(&public.ring, layout.rows, parts[1])?,
-                });
-                Ok(())
-            })?;
-        }
+        for_each_query(NAME, requests, &expected, |parts| {
+            let points = parts.get(2).copied().unwrap_or_default();
+            let point = points.chunks_exact(public.point_bytes()).enumerate();
+            let point = point.map(|(variable, bodies)| Ok(public.point(variable, bodies)?.expand(&public.ring)));
+            queries.push(Query { keys: read_keys(&public.packing, parts[0])?, point: point.collect::<Result<_>>()? });
+            vectors.push(match self.params.query_coefficients {
+                QueryCoefficients::Bytes => {
+                    read_coefficients(&public.ring, self.params.rlwe.coefficient_bytes(), parts[1])?
+                }
+                QueryCoefficients::Bits => {
+                    let [residues] = read_packed(&public.ring, [layout.rows], parts[1])?;
+                    residue_vector(&public.ring, &residues)?
+                }
+            });
+            Ok(())
+        })?;
         Ok((queries, vectors))
     }
 
@@ -128,11 +83,9 @@ impl Server {
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let pack = |output: usize, table: &PackingTable| {
             let (ring, degree) = (&*self.public.ring, self.params.rlwe.degree);
-            let bodies: Vec<_> = products.iter().map(|all| body_poly(ring, all, output * degree, degree)).collect();
-            let batch: Vec<_> = queries.iter().zip(&bodies).map(|(query, bodies)| (&query.keys, bodies)).collect();
-            table.pack_batch(&batch).map_err(Error::from)
+            pack(ring, table, queries.iter().map(|query| &query.keys), products, (output * degree, degree))
         };
-        let outputs = first_output..first_output + self.encoded.layout().points;
+        let outputs = first_output..first_output + self.encoded.layout.points;
         let mut packed = Vec::with_capacity(outputs.len());
         self.tables.blocks(
             outputs,
@@ -154,7 +107,7 @@ impl Server {
         packed: Vec<Vec<Rlwe<u32, Coefficient>>>,
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let side = self.encoded.layout().side;
+        let side = self.encoded.layout.side;
         let value = |k: usize| -> Result<Rlwe<u32, Coefficient>> {
             let mut values: Vec<_> = packed.iter().map(|packed| packed[k].clone()).collect();
             for point in &queries[k].point {
@@ -182,7 +135,7 @@ impl Server {
 
     /// Switched ciphertexts in messages.
     fn respond(&self, requests: &[Request], evaluated: &[Vec<Rlwe<u32, Coefficient>>]) -> Result<Vec<Messages>> {
-        let (layout, switch) = (self.encoded.layout(), self.params.switch);
+        let (layout, switch) = (&self.encoded.layout, self.params.switch);
         let each = layout.ciphertext_bytes(&self.params);
         answers(NAME, requests, each * evaluated.len(), |k, out| {
             out.chunks_exact_mut(each).zip(evaluated).try_for_each(|(out, ciphertext)| {
@@ -194,9 +147,33 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let seed = fresh_seed(&mut context.rng);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = &context.clock;
+        let encoded = clock
+            .time("encode", Group::Offline, || Encoded::encode(params, layout, &public.whitening, database, context))?;
+        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
+            let query = public.queries.masks();
+            let masks = |columns| column_masks(&encoded.matrix, &public.ring, &query, columns, context.threads);
+            (0..layout.outputs()).map(|output| masks(layout.columns_of(output))).collect::<Result<_>>()
+        })?;
+        let tables = if context.streamed {
+            Tables::streamed(packing(params).table_bytes())
+        } else {
+            let table = |output: usize| packing_table(&public.packing, &public.masks, &hint[output]);
+            make_tables(layout.outputs(), context, table)?.into()
+        };
+        Ok(Self { params: params.clone(), seed, public, encoded, hint, tables })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
-            TableBytes::new("database", self.encoded.matrix().stored_bytes()),
+            TableBytes::new("database", self.encoded.matrix.stored_bytes()),
             TableBytes::of("hint", self.hint.iter().flatten().map(Poly::bytes)),
             TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
             TableBytes::of("packing key masks", [self.public.masks.bytes()]),
@@ -209,51 +186,45 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request: one pass over the database and one over each packing table serve all.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let products = context.time_product("answer_product", || {
-            bodies(context.kernel, self.encoded.matrix(), &vectors, context.threads)
+            bodies(context.kernel, &self.encoded.matrix, &vectors, context.threads)
         })?;
-        let layout = *self.encoded.layout();
+        let layout = self.encoded.layout;
         let mut evaluated: Vec<Vec<Rlwe<u32, Coefficient>>> = Vec::with_capacity(layout.ciphertexts());
-        let (mut packing, mut evaluation) = (0.0, 0.0);
+        let mut steps = Turns::new(clock);
         for ciphertext in 0..layout.ciphertexts() {
             let first_output = ciphertext * layout.points;
-            let (packed, seconds) = clock.measure(|| self.pack(&queries, &products, first_output, context));
-            packing += seconds;
-            let (values, seconds) = clock.measure(|| self.evaluate(&queries, packed?, context.threads));
-            evaluation += seconds;
-            evaluated.push(values?);
+            let packed = steps.time("answer_packing", || self.pack(&queries, &products, first_output, context))?;
+            evaluated.push(steps.time("answer_evaluation", || self.evaluate(&queries, packed, context.threads))?);
         }
-        clock.add("answer_packing", Group::Online, packing);
-        clock.add("answer_evaluation", Group::Online, evaluation);
+        steps.finish(Group::Online);
         clock.time("answer_switch", Group::Online, || self.respond(requests, &evaluated))
     }
 
     /// Changes records: encoding and hint by what changes, and the packing tables that are touched (phases `update_encode`,
     /// `update_hint`, `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let kernel = context.kernel;
         let differences = clock.time("update_encode", Group::Update, || self.encoded.change(changes, kernel))?;
-        let Layout { points, degree, .. } = *self.encoded.layout();
+        let layout = self.encoded.layout;
+        let Layout { points, degree, .. } = layout;
         let touched: BTreeSet<usize> =
             differences.iter().map(|d| d.first_column / degree).flat_map(|output| output..output + points).collect();
-        self.tables.invalidate(touched.iter().copied());
-        clock.time("update_hint", Group::Update, || -> Result<()> {
-            let mut hint = std::mem::take(&mut self.hint);
-            let (queries, masks) = (&self.public.queries, std::cell::OnceCell::new());
-            let again = |output| self.masks_of(masks.get_or_init(|| queries.masks()), output, context.threads);
-            update_masks(&mut hint, (&self.public.ring, queries), &differences, &touched, again)?;
-            self.hint = hint;
-            Ok(())
+        let Self { public, encoded, hint, tables, .. } = self;
+        tables.invalidate(touched.iter().copied());
+        clock.time("update_hint", Group::Update, || {
+            let (ring, queries, masks) = (&*public.ring, &public.queries, OnceCell::new());
+            let again = |output| {
+                let masks = masks.get_or_init(|| queries.masks());
+                column_masks(&encoded.matrix, ring, masks, layout.columns_of(output), context.threads)
+            };
+            update_masks(hint, (ring, queries), &differences, &touched, again)
         })?;
-        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
-            for output in touched {
-                let table = self.table(output)?;
-                self.tables.set(output, table);
-            }
-            Ok(())
+        clock.time("update_packing_tables", Group::Update, || {
+            tables.renew(|output| packing_table(&public.packing, &public.masks, &hint[output]))
         })?;
         Ok(Messages::new())
     }

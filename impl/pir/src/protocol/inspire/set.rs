@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::interpolation::Interpolate;
-use crate::core::error::{Error, Result};
-use crate::core::params::{ParameterSet, in_range};
+use crate::core::{Error, ParameterSet, Result, in_range};
 use crate::parts::ring_matrix::{Digits, Gadget, Rlwe, Switch};
 
 /// Name of the protocol.

@@ -8,7 +8,9 @@ use super::layout::Layout;
 use super::public::Public;
 use super::whitening::Whitening;
 use super::*;
-use crate::core::seed::public_seed;
+use crate::core::database::Database;
+use crate::core::seed::fresh_seed;
+use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, read, retrieves_all,
@@ -101,7 +103,7 @@ fn every_word_survives() {
         let layout = Layout::choose(&params, shape).unwrap();
         assert_eq!((layout.records_per_item, layout.planes, layout.points, layout.groups), (1, 1, 8, 1));
         // The seed that a server draws first.
-        let seed = public_seed(&mut context(Kernel::best(), 1));
+        let seed = fresh_seed(&mut context(Kernel::best(), 1).rng);
         let whitening = Whitening::new(&layout, seed.derive("whitening"));
         let mut whitened = data.clone();
         for (item, record) in (0..).zip(whitened.chunks_exact_mut(bytes)) {
@@ -274,14 +276,14 @@ fn entries_are_random_for_any_data() {
         let context = context(Kernel::best(), 2);
         let encoded = Encoded::encode(&params, layout, &whitening, &database, &context).unwrap();
         // 2^19 entries: eight of each residue in the mean.
-        assert!(encoded.matrix().excess().len() < 40, "{i}: {} entries listed", encoded.matrix().excess().len());
+        assert!(encoded.matrix.excess().len() < 40, "{i}: {} entries listed", encoded.matrix.excess().len());
         let mut counts = std::collections::HashMap::new();
         for (row, col) in (0..1024).flat_map(|row| (0..512).map(move |col| (row, col))) {
-            *counts.entry(encoded.matrix().get(row, col)).or_insert(0u32) += 1;
+            *counts.entry(encoded.matrix.get(row, col)).or_insert(0u32) += 1;
         }
         assert!(counts.len() > 65_000 && counts.values().all(|count| *count < 40), "{i}");
         let agree =
-            |row| (0..64).filter(|col| encoded.matrix().get(row, *col) == encoded.matrix().get(row, 64 + col)).count();
+            |row| (0..64).filter(|col| encoded.matrix.get(row, *col) == encoded.matrix.get(row, 64 + col)).count();
         assert!((0..1024).map(agree).sum::<usize>() < 20, "{i}");
     }
     files.iter().for_each(|path| std::fs::remove_file(path).unwrap());

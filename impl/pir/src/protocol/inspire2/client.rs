@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lattice::wire::{Writer, residue_bits};
+use lattice::wire::Writer;
 use lattice::{SplitKey, SplitRlwe};
 use rand_chacha::ChaCha20Rng;
 use ring::{Kernel, Ring, Seed};
@@ -12,13 +12,9 @@ use super::public::Public;
 use super::second::digits_of;
 use super::server::Server;
 use super::{Inspire2, Set};
-use crate::core::database::Record;
-use crate::core::error::Result;
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{Context, Request};
-use crate::core::workload::Shape;
+use crate::core::{Context, NoiseLog, Record, Request, Result, Shape};
 use crate::parts::digits::values_of;
-use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe, Switch, read_record};
+use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe, Switch};
 
 impl Asks for Inspire2 {
     type Layout = Layout;
@@ -52,14 +48,10 @@ impl Asks for Inspire2 {
         rng: &mut ChaCha20Rng,
         parts: &mut [&mut [u8]],
     ) -> Result<()> {
-        let (row, column, _) = layout.place(*index);
+        let (row, column, _) = layout.cells().place(*index);
         let mut writer = Writer::with_capacity(parts[1].len());
         for (masks, at) in [(&public.first, row), (&public.second, layout.second_index(column))] {
-            let residues = masks.residues(key, (at, set.scale()), error, rng);
-            let primes = public.ring.primes();
-            for (residues, &prime) in residues.chunks_exact(residues.len() / primes.len()).zip(primes) {
-                writer.write_all(residues, residue_bits(prime));
-            }
+            masks.pack(key, (at, set.scale()), error, rng, &mut writer);
         }
         parts[1].copy_from_slice(&writer.finish());
         parts[0].copy_from_slice(&public.keys(key, error, rng)?);
@@ -77,8 +69,7 @@ impl Asks for Inspire2 {
             let first = first_layer(client, opener, answer)?;
             entries.extend(opener.decode(&first, 1 << set.entry_bits)?);
         }
-        let first = layout.place(index).2;
-        Ok(read_record(&entries, set.entry_bits, set.offset(), first, layout.shape.record_bits as usize))
+        Ok(layout.cells().record(&entries, layout.cells().place(index).2))
     }
 
     /// The errors of every digit of the cells asked for and of the entries that the digits are of.
@@ -92,7 +83,7 @@ impl Asks for Inspire2 {
     ) -> Result<()> {
         let RingClient { set, layout, .. } = client;
         let (p, q1) = (1u64 << set.entry_bits, u64::from(set.switched_modulus));
-        let (row, column, _) = layout.place(index);
+        let (row, column, _) = layout.cells().place(index);
         let digits = server.second_messages(request, column, context)?;
         let copies = answer.chunks_exact(layout.copy_bytes(set)).zip(digits);
         for (copy, (answer, digits)) in copies.enumerate() {

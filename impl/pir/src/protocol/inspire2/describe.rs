@@ -7,39 +7,30 @@ use ring::{BlockDiagonal, Kind, RingShape, Work};
 
 use super::Set;
 use super::layout::Layout;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count};
-use crate::core::seed::SEED_BYTES;
 use crate::core::tables::tables_of_block;
-use crate::core::workload::Workload;
+use crate::core::{MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::ring_matrix::{
-    Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory,
+    Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory, seed_messages,
 };
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
-    let queries = workload.queries;
     let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
     let ([first, copies], [outputs, _]) = (touched(&layout, workload), layout.outputs(params));
     let outputs = outputs as u64;
     let tables = [layout.groups() as u64 + layout.copies as u64 * outputs, first + copies * outputs];
     sizes.layout.extend(ring_numbers(&params.rlwe, (Method::Inspiring, params.packing), params.switch, tables));
-    let served = Some(queries);
-    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let keys = count(&[key_bytes(params, &layout), queries]);
-    sizes.message("keys", Direction::Upload, "query", keys, "alpha l d log2(q) k / 8", served);
-    let query = count(&[layout.query_bytes(params) as u64, queries]);
-    let formula = if layout.selects_whole { "(N / t + d t) log2(q) k / 8" } else { "(N / t + t) log2(q) k / 8" };
-    sizes.message("query", Direction::Upload, "query", query, formula, served);
-    let answer = count(&[layout.answer_bytes(params) as u64, queries]);
-    let formula = if layout.selects_whole {
-        "ne (m 28 d + 20 (mask_digits + body_digits)) k / 8"
+    let (query, answer) = if layout.selects_whole {
+        ("(N / t + d t) log2(q) k / 8", "ne (m 28 d + 20 (mask_digits + body_digits)) k / 8")
     } else {
-        "ne (m1 (28 d + 20 gamma1) + m2 (28 d + 20 gamma2)) k / 8"
+        ("(N / t + t) log2(q) k / 8", "ne (m1 (28 d + 20 gamma1) + m2 (28 d + 20 gamma2)) k / 8")
     };
-    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+    let asked = [
+        ("keys", key_bytes(params, &layout), "alpha l d log2(q) k / 8"),
+        ("query", layout.query_bytes(params) as u64, query),
+    ];
+    seed_messages(&mut sizes, workload.queries, &asked, (layout.answer_bytes(params) as u64, answer));
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operations_of(params, &layout, workload);
     let queried = (layout.rows + layout.second_entries()) as u64;
@@ -53,28 +44,20 @@ fn key_polynomials(params: &Set, layout: &Layout) -> u64 {
     layout.key_gammas(params).len() as u64 * params.digits()
 }
 
-/// Bytes of the packing keys of one query: one role for each different gamma.
+/// Sizes of the packing of so many ciphertexts into one.
+pub(super) fn packing(params: &Set, gamma: usize) -> Packing<'_> {
+    Packing::new(&params.rlwe, Method::Inspiring, params.packing).of_gamma(gamma)
+}
+
+/// Bytes of the packing keys of one query.
 fn key_bytes(params: &Set, layout: &Layout) -> u64 {
-    let bits = params.digits() * params.rlwe.degree as u64 * u64::from(params.rlwe.residue_bits());
-    layout.key_gammas(params).len() as u64 * bits.div_ceil(8)
-}
-
-/// Bytes of a packing table for that gamma: a linear form of gamma slots (in whole lines) for each slot and digit.
-pub(super) fn table_bytes(params: &Set, gamma: usize) -> u64 {
-    gamma.max(ring::matrix::diagonal::LINE) as u64 * params.digits() * params.rlwe.poly_bytes()
-}
-
-/// Bytes of that table in memory: the packed mask too and, at gamma = d, the factors that join both halves.
-fn held_table_bytes(params: &Set, gamma: usize) -> u64 {
-    let joining = if gamma == params.rlwe.degree { params.digits() } else { 0 };
-    table_bytes(params, gamma) + (1 + joining) * params.rlwe.poly_bytes()
+    layout.key_gammas(params).into_iter().map(|gamma| packing(params, gamma).key_bytes()).sum()
 }
 
 /// Bytes of all packing tables, of the first and of the second layer.
 fn all_tables(params: &Set, layout: &Layout) -> [u64; 2] {
-    let outputs = layout.copies * layout.outputs(params)[0];
-    let tables = [layout.groups(), outputs];
-    std::array::from_fn(|layer| count(&[tables[layer] as u64, held_table_bytes(params, params.gammas()[layer])]))
+    let tables = [layout.groups(), layout.copies * layout.outputs(params)[0]];
+    std::array::from_fn(|i| count(&[tables[i] as u64, packing(params, params.gammas()[i]).held_table_bytes()]))
 }
 
 /// Packing tables of the first layer that an update makes anew, and copies whose tables of the second layer.
@@ -91,8 +74,8 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     let [all_first, second_tables] = all_tables(params, layout);
     let (name, first_tables) = if workload.streamed {
         let groups = layout.groups() as u64;
-        let block = groups.min(tables_of_block(table_bytes(params, params.gammas()[0])) as u64);
-        let tables = count(&[block, held_table_bytes(params, params.gammas()[0])]);
+        let block = groups.min(tables_of_block(packing(params, params.gammas()[0]).table_bytes()) as u64);
+        let tables = count(&[block, packing(params, params.gammas()[0]).held_table_bytes()]);
         ("first packing tables of a block and all masks", tables + count(&[groups, poly]))
     } else {
         ("first packing tables", all_first)
@@ -114,10 +97,7 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     // sixteenths of them stay empty (measured from 7 to 98 MiB of hints).
     let holes = count(&[3, layout.columns() as u64, poly]) / 16;
     // While a table is made, or a ciphertext packed without one: sums of the masks' images; of the first layer also the ring masks.
-    let working = |i: usize| {
-        Packing::new(&params.rlwe, Method::Inspiring, params.packing)
-            .packing_bytes(params.gammas()[i], params.gammas()[i])
-    };
+    let working = |i: usize| packing(params, params.gammas()[i]).packing_bytes(params.gammas()[i]);
     let second = if layout.selects_whole { 0 } else { working(1) };
     let first = params.gammas()[0] as u64 * poly + working(0);
     let second = second.max(first);

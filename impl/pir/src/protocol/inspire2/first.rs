@@ -5,17 +5,16 @@ use std::collections::BTreeSet;
 use lattice::pack::PackingTable;
 use ring::{Coefficient, ColumnMatrix, Ntt, Poly};
 
-use super::describe::table_bytes;
+use super::describe::packing;
 use super::public::{Keys, Public};
-use crate::core::database::Database;
-use crate::core::error::Result;
-use crate::core::protocol::{Change, Context};
-use crate::core::tables::{Tables, side_by_side};
-use crate::parts::ring_matrix::{body_poly, column_masks, fill_rows, packing_table, replace_record, update_masks};
+use crate::core::tables::{Tables, make_tables};
+use crate::core::threads::side_by_side;
+use crate::core::{Change, Context, Database, Result};
+use crate::parts::ring_matrix::{body_poly, column_masks, packing_table, update_masks};
 
 /// The database and its packing tables.
 pub(super) struct First {
-    matrix: ColumnMatrix,
+    pub matrix: ColumnMatrix,
     /// a_k of its query.
     query_masks: Vec<Poly<u32, Ntt>>,
     /// For each column of cells and copy the ring masks of its gamma_0 columns, which updates change.
@@ -29,10 +28,11 @@ pub(super) struct First {
 impl First {
     /// Encodes the database.
     pub fn encode(public: &Public, database: &Database, context: &Context) -> Result<Self> {
-        let Public { params, layout: _, .. } = public;
-        let matrix = encode(public, database, context)?;
+        let Public { params, layout, .. } = public;
+        let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.ring_degree)?;
+        layout.cells().encode(&mut matrix, database, context)?;
         let tables = if context.streamed {
-            Tables::streamed(table_bytes(params, params.gammas()[0]))
+            Tables::streamed(packing(params, layout.gamma).table_bytes())
         } else {
             Tables::default()
         };
@@ -46,10 +46,6 @@ impl First {
         [self.query_masks.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
     }
 
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
-    }
-
     /// The packed mask of a column of cells and copy.
     pub fn mask(&self, group: usize) -> Result<&Poly<u32, Coefficient>> {
         self.masks.get(group).map_or_else(|| Ok(self.tables.get(group)?.mask()), Ok)
@@ -57,10 +53,10 @@ impl First {
 
     /// Computes the ring masks that the tables of all columns of cells are made of.
     pub fn make_hints(&mut self, public: &Public, context: &Context) -> Result<()> {
-        let Public { layout, .. } = public;
+        let layout = &public.layout;
         context.progress.begin("hint", layout.groups() as u64);
         self.hints = side_by_side(0..layout.groups(), context.threads, |group| {
-            let hints = self.masks_of(public, group);
+            let hints = masks_of(public, &self.matrix, &self.query_masks, group);
             context.progress.advance(1);
             hints
         })?;
@@ -68,40 +64,20 @@ impl First {
         Ok(())
     }
 
-    /// Makes the table of every column of cells; where tables are not kept, for its mask.
+    /// Makes the table of every column of cells (phase `packing_tables`); where tables are not kept, for its mask.
     pub fn make_tables(&mut self, public: &Public, context: &Context) -> Result<()> {
-        let Public { layout, .. } = public;
-        context.progress.begin("packing_tables", layout.groups() as u64);
-        for first in (0..layout.groups()).step_by(context.threads.max(1)) {
-            let groups = first..layout.groups().min(first + context.threads.max(1));
-            let made = groups.len() as u64;
-            for table in side_by_side(groups, context.threads, |group| fresh_table(public, &self.hints[group]))? {
-                if context.streamed {
-                    self.masks.push(table.mask().clone());
-                } else {
-                    self.tables.push(table);
-                }
-            }
-            context.progress.advance(made);
-        }
-        context.progress.end();
-        Ok(())
-    }
-
-    /// Makes the tables of some columns of cells again.
-    pub fn remake_tables(&mut self, public: &Public, groups: &BTreeSet<usize>) -> Result<()> {
-        for &group in groups {
-            let table = fresh_table(public, &self.hints[group])?;
-            self.tables.set(group, table);
+        let fresh = |group: usize| fresh_table(public, &self.hints[group]);
+        if context.streamed {
+            self.masks = make_tables(public.layout.groups(), context, |group| Ok(fresh(group)?.mask().clone()))?;
+        } else {
+            self.tables = make_tables(public.layout.groups(), context, fresh)?.into();
         }
         Ok(())
     }
 
-    /// The ring masks of one column of cells and copy, from the database.
-    fn masks_of(&self, public: &Public, group: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let Public { layout, .. } = public;
-        let columns = (group * layout.gamma, layout.gamma);
-        column_masks(&self.matrix, &public.ring, &self.query_masks, columns, 1)
+    /// Makes the tables again of columns of cells that changed.
+    pub fn renew_tables(&mut self, public: &Public) -> Result<()> {
+        self.tables.renew(|group| fresh_table(public, &self.hints[group]))
     }
 
     /// The bodies of the packed ciphertexts of every query, switched to q1: for each query, group after group, gamma_0 numbers.
@@ -113,18 +89,11 @@ impl First {
         products: &[Vec<u32>],
         context: &Context,
     ) -> Result<Vec<Vec<u32>>> {
-        let Public { params: _, layout, .. } = public;
-        let (ring, gamma) = (&*public.ring, layout.gamma);
+        let layout = &public.layout;
         let mut all: Vec<Vec<u32>> = keys.iter().map(|_| Vec::with_capacity(layout.columns())).collect();
-        let mut residues = vec![0u32; gamma * ring.primes().len()];
-        let mut switched = vec![0u64; gamma];
         let mut pack = |group: usize, table: &PackingTable| -> Result<()> {
-            let polys: Vec<_> = products.iter().map(|own| body_poly(ring, own, group * gamma, gamma)).collect();
-            let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(0), poly)).collect();
-            for (packed, out) in table.pack_bodies(&batch)?.iter().zip(&mut all) {
-                switch(public, packed, (&mut residues, &mut switched));
-                out.extend(switched.iter().map(|&value| value as u32));
-            }
+            let bodies = bodies_of(public, table, keys.iter().zip(products.iter().map(Vec::as_slice)), group)?;
+            all.iter_mut().zip(bodies).for_each(|(all, body)| all.extend(body));
             Ok(())
         };
         let fresh = |group: usize| fresh_table(public, &self.hints[group]);
@@ -135,9 +104,7 @@ impl First {
     }
 
     /// The numbers of one group in [`Self::packed_bodies`], from a query's keys and products.
-    pub fn packed_body(&self, public: &Public, (keys, products): (&Keys, &[u32]), group: usize) -> Result<Vec<u32>> {
-        let Public { params: _, layout, .. } = public;
-        let (ring, gamma) = (&*public.ring, layout.gamma);
+    pub fn packed_body(&self, public: &Public, query: (&Keys, &[u32]), group: usize) -> Result<Vec<u32>> {
         let fresh;
         let table = if self.masks.is_empty() {
             self.tables.get(group)?
@@ -145,82 +112,56 @@ impl First {
             fresh = fresh_table(public, &self.hints[group])?;
             &fresh
         };
-        let poly = body_poly(ring, products, group * gamma, gamma);
-        let mut switched = vec![0u64; gamma];
-        for packed in table.pack_bodies(&[(keys.of(0), &poly)])? {
-            switch(public, &packed, (&mut vec![0; gamma * ring.primes().len()], &mut switched));
-        }
-        Ok(switched.into_iter().map(|value| value as u32).collect())
+        Ok(bodies_of(public, table, std::iter::once(query), group)?.concat())
     }
 
     /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
     /// tables.
     pub fn change(&mut self, public: &Public, changes: &[Change]) -> Result<BTreeSet<usize>> {
-        let Public { params, layout, .. } = public;
+        let layout = &public.layout;
         let touched: BTreeSet<usize> = changes.iter().flat_map(|(index, _)| layout.groups_of(*index)).collect();
         self.tables.invalidate(touched.iter().copied());
-        let width = u64::from(params.entry_bits);
-        let replace = |(index, record): &Change| {
-            let (row, column, bit) = layout.place(*index);
-            let (start, end) = ((bit / width) as usize, (bit + layout.shape.record_bits).div_ceil(width) as usize);
-            let columns = column * layout.entries() + start..column * layout.entries() + end;
-            let entries = (params.entry_bits, bit % width);
-            replace_record(&mut self.matrix, (row, columns), entries, record, layout.shape.record_bits)
-        };
-        let differences = changes.iter().map(replace).collect::<Result<Vec<_>>>()?;
-        let mut hints = std::mem::take(&mut self.hints);
-        let again = |group| self.masks_of(public, group);
-        update_masks(&mut hints, (&public.ring, &public.first), &differences, &touched, again)?;
-        self.hints = hints;
+        let replaced = changes.iter().map(|change| layout.cells().replace(&mut self.matrix, change));
+        let differences = replaced.collect::<Result<Vec<_>>>()?;
+        let Self { matrix, query_masks, hints, .. } = self;
+        let again = |group| masks_of(public, matrix, query_masks, group);
+        update_masks(hints, (&public.ring, &public.first), &differences, &touched, again)?;
         Ok(touched)
     }
 }
 
-/// The first coefficients of a packed body switched to q1; `residues` are room for them.
-fn switch(public: &Public, packed: &Poly<u32, Coefficient>, (residues, switched): (&mut [u32], &mut [u64])) {
-    let gamma = switched.len();
-    for (residues, limb) in residues.chunks_exact_mut(gamma).zip(packed.limbs()) {
-        residues.copy_from_slice(&limb[..gamma]);
-    }
-    public.ring.rns().switch_modulus(residues, public.params.switched_modulus.into(), switched);
+/// For each query, from its keys and products, the body of the ciphertext that a group's table packs, switched to q1: gamma_0 numbers.
+fn bodies_of<'a>(
+    public: &Public,
+    table: &PackingTable,
+    queries: impl Iterator<Item = (&'a Keys, &'a [u32])>,
+    group: usize,
+) -> Result<Vec<Vec<u32>>> {
+    let (ring, gamma) = (&*public.ring, public.layout.gamma);
+    let body = |(keys, products): (&'a Keys, _)| (keys.of(0), body_poly(ring, products, group * gamma, gamma));
+    let bodies: Vec<_> = queries.map(body).collect();
+    let batch: Vec<_> = bodies.iter().map(|(keys, body)| (*keys, body)).collect();
+    let switched = |packed: &Poly<u32, Coefficient>| {
+        let residues: Vec<u32> = packed.limbs().flat_map(|limb| &limb[..gamma]).copied().collect();
+        let mut switched = vec![0u64; gamma];
+        ring.rns().switch_modulus(&residues, public.params.switched_modulus.into(), &mut switched);
+        switched.into_iter().map(|value| value as u32).collect()
+    };
+    Ok(table.pack_bodies(&batch)?.iter().map(switched).collect())
+}
+
+/// The ring masks of one column of cells and copy, from the database.
+fn masks_of(
+    public: &Public,
+    matrix: &ColumnMatrix,
+    query: &[Poly<u32, Ntt>],
+    group: usize,
+) -> Result<Vec<Poly<u32, Ntt>>> {
+    let gamma = public.layout.gamma;
+    column_masks(matrix, &public.ring, query, (group * gamma, gamma), 1)
 }
 
 fn fresh_table(public: &Public, hints: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
     let (packing, masks) = public.packing(0);
     packing_table(packing, masks, hints)
-}
-
-/// Cuts the records of cells into centred entries.
-fn encode(public: &Public, database: &Database, context: &Context) -> Result<ColumnMatrix> {
-    let Public { params, layout, .. } = public;
-    let columns = layout.columns();
-    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.ring_degree)?;
-    let width = params.entry_bits;
-    fill_rows(&mut matrix, ("encode", layout.rows), context, |start, rows| {
-        let mut centred = vec![0i16; rows * columns];
-        let (mut bytes, mut scratch, mut entries) = (Vec::new(), Vec::new(), vec![0u16; layout.entries()]);
-        for (row, out) in (start..).zip(centred.chunks_exact_mut(columns)) {
-            // The cells of a row hold consecutive records, which are read at once.
-            let (first, records) = layout.records_of_row(row);
-            let bits = records * layout.shape.record_bits;
-            bytes.resize((bits as usize).div_ceil(8), 0);
-            database.read_bits(first * layout.shape.record_bits, bits as usize, &mut scratch, &mut bytes)?;
-            for (column, out) in out.chunks_exact_mut(layout.entries()).enumerate() {
-                let (cell, records) = layout.records_of(row, column);
-                if records == 0 {
-                    break;
-                }
-                let bits = records * layout.shape.record_bits;
-                let used = &mut entries[..(bits as usize).div_ceil(width as usize)];
-                ring::bits::read_entries(&bytes, (cell - first) * layout.shape.record_bits, width, used);
-                if let (Some(last), left @ 1..) = (used.last_mut(), bits % u64::from(width)) {
-                    // The rest of it is the next cell's.
-                    *last &= (1 << left) - 1;
-                }
-                out.iter_mut().zip(used).for_each(|(out, entry)| *out = (i32::from(*entry) - params.offset()) as i16);
-            }
-        }
-        Ok(centred)
-    })?;
-    Ok(matrix)
 }

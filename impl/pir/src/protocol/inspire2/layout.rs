@@ -1,10 +1,12 @@
 //! How a database is laid out for two layers of gamma_0 entries a cell.
 
+use std::ops::RangeInclusive;
+
 use serde_json::json;
 
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
+use crate::parts::ring_matrix::Cells;
 
 /// Most cells of a record whose digits are packed: each takes tables of its own, 192 MiB as published. Those of longer records are
 /// selected whole.
@@ -114,33 +116,15 @@ impl Layout {
         self.groups() * self.gamma
     }
 
-    /// Row, column and first bit within its cells of a record.
-    pub fn place(&self, index: u64) -> (usize, usize, u64) {
-        let cell = index / self.records_per_cell;
-        let (row, column) = (cell / self.cell_columns as u64, cell % self.cell_columns as u64);
-        (row as usize, column as usize, index % self.records_per_cell * self.shape.record_bits)
+    /// Where records are in the first layer's matrix: a cell with its copies.
+    pub fn cells(&self) -> Cells {
+        let Self { shape, records_per_cell: records, cell_columns: columns, entry_bits, .. } = *self;
+        Cells { shape, records, columns, entries: self.entries(), entry_bits }
     }
 
     /// Ciphertexts of the first layer that a record is in.
-    pub fn groups_of(&self, index: u64) -> std::ops::RangeInclusive<usize> {
-        let (_, column, bit) = self.place(index);
-        let cell_bits = self.gamma as u64 * u64::from(self.entry_bits);
-        let copy = |bit: u64| column * self.copies + (bit / cell_bits) as usize;
-        copy(bit)..=copy(bit + self.shape.record_bits - 1)
-    }
-
-    /// First record and number of records of a cell.
-    pub fn records_of(&self, row: usize, column: usize) -> (u64, u64) {
-        let first = (row as u64 * self.cell_columns as u64 + column as u64).saturating_mul(self.records_per_cell);
-        let first = first.min(self.shape.records);
-        (first, self.records_per_cell.min(self.shape.records - first))
-    }
-
-    /// First record and number of records of a row's cells.
-    pub fn records_of_row(&self, row: usize) -> (u64, u64) {
-        let (first, _) = self.records_of(row, 0);
-        let (last, records) = self.records_of(row, self.cell_columns - 1);
-        (first, last + records - first)
+    pub fn groups_of(&self, index: u64) -> RangeInclusive<usize> {
+        self.cells().groups_of(index, self.gamma)
     }
 
     /// Entries of a cell and its copies.

@@ -16,11 +16,7 @@ mod whole;
 
 pub use set::Set;
 
-use crate::core::database::Database;
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::{Context, Protocol};
-use crate::core::workload::{Shape, Workload};
+use crate::core::{Protocol, Result, Sizes, Workload};
 use crate::parts::ring_matrix::RingClient;
 
 /// The protocol.
@@ -37,13 +33,5 @@ impl Protocol for Inspire2 {
 
     fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
-    }
-
-    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        server::Server::preprocess(params, database, context)
-    }
-
-    fn client(params: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        RingClient::new(params, shape)
     }
 }

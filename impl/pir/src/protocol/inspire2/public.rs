@@ -8,8 +8,8 @@ use ring::{DiscreteGaussian, Kernel, Ring, Seed};
 
 use super::layout::Layout;
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::parts::ring_matrix::RingQueries;
+use crate::core::Result;
+use crate::parts::ring_matrix::{self, RingQueries};
 
 /// The set, the layout, ring, masks and packings.
 pub struct Public {
@@ -80,9 +80,7 @@ impl Public {
         let mut rest = bytes;
         let mut all = Vec::with_capacity(self.packings.len());
         for (packing, _) in &self.packings {
-            let (these, others) = rest.split_at_checked(packing.key_bytes()).unwrap_or((rest, &[]));
-            rest = others;
-            all.push(PackingKeys::from_bytes(packing, these).map_err(|e| Error::message("keys", e.to_string()))?);
+            all.push(ring_matrix::read_keys(packing, rest.split_off(..packing.key_bytes()).unwrap_or_default())?);
         }
         Ok(Keys { all, serving: self.serving })
     }

@@ -8,21 +8,22 @@ use ring::{ColumnMatrix, Ntt, Poly};
 use super::first::First;
 use super::public::Public;
 use super::set::Set;
-use crate::core::error::Result;
-use crate::core::tables::{Tables, side_by_side};
+use crate::core::Result;
+use crate::core::tables::Tables;
+use crate::core::threads::side_by_side;
 use crate::parts::digits::{Digits, centred_digits};
 use crate::parts::ring_matrix::{add_to_masks, column_masks, is_incremental, packing_table};
 
 /// The mask digits and their tables.
 pub(super) struct Second {
     /// t rows; digit j of copy x is column x mask_digits + j.
-    matrix: ColumnMatrix,
+    pub matrix: ColumnMatrix,
     /// a_k of its query.
-    query_masks: Vec<Poly<u32, Ntt>>,
+    pub query_masks: Vec<Poly<u32, Ntt>>,
     /// For each copy the ring masks of its columns, which updates change.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
     /// For each copy, one for every gamma_1 digits.
-    tables: Tables<Vec<PackingTable>>,
+    pub tables: Tables<Vec<PackingTable>>,
 }
 
 /// The digits of the first layer's ciphertexts.
@@ -42,19 +43,21 @@ pub(super) fn mask_digits(public: &Public, first: &First, group: usize) -> Resul
 impl Second {
     /// The digits of every mask of the first layer, and their tables.
     pub fn build(public: &Public, first: &First, threads: usize) -> Result<Self> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let columns = layout.copies * layout.mask_digits;
         let matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
-        let (hints, tables) = (Vec::with_capacity(layout.copies), Tables::default());
-        let mut second = Self { matrix, query_masks: public.second.masks(), hints, tables };
+        let mut second =
+            Self { matrix, query_masks: public.second.masks(), hints: Vec::new(), tables: Tables::default() };
+        let mut tables = Vec::with_capacity(layout.copies);
         for group in 0..layout.groups() {
             second.set_mask(public, first, group)?;
         }
         for copy in 0..layout.copies {
             let hints = second.masks_of(public, copy, threads)?;
-            second.tables.push(fresh_tables(public, &hints, threads)?);
+            tables.push(fresh_tables(public, &hints, threads)?);
             second.hints.push(hints);
         }
+        second.tables = tables.into();
         Ok(second)
     }
 
@@ -66,21 +69,9 @@ impl Second {
         [digits, self.query_masks.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
     }
 
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
-    }
-
-    pub fn query_masks(&self) -> &[Poly<u32, Ntt>] {
-        &self.query_masks
-    }
-
-    pub fn tables(&self) -> Result<Vec<&Vec<PackingTable>>> {
-        self.tables.all()
-    }
-
     /// Writes the digits of one mask of the first layer; returns what was added to those of its copy.
     fn set_mask(&mut self, public: &Public, first: &First, group: usize) -> Result<Vec<i32>> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let digits = mask_digits(public, first, group)?;
         let (row, copy) = (group / layout.copies, group % layout.copies);
         let mut added = Vec::with_capacity(digits.len());
@@ -103,7 +94,7 @@ impl Second {
         (first, groups): (&First, &BTreeSet<usize>),
         threads: usize,
     ) -> Result<()> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         for copy in 0..layout.copies {
             let rows: Vec<usize> = groups.iter().copied().filter(|group| group % layout.copies == copy).collect();
             let incremental = is_incremental(rows.len(), 1, self.matrix.blocks());
@@ -120,16 +111,12 @@ impl Second {
                 self.hints[copy] = self.masks_of(public, copy, threads)?;
             }
         }
-        for copy in self.tables.missing() {
-            let tables = fresh_tables(public, &self.hints[copy], threads)?;
-            self.tables.set(copy, tables);
-        }
-        Ok(())
+        self.tables.renew(|copy| fresh_tables(public, &self.hints[copy], threads))
     }
 
     /// The ring masks of one copy's columns, from the digits.
     fn masks_of(&self, public: &Public, copy: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let Public { layout, .. } = public;
+        let layout = &public.layout;
         let columns = (copy * layout.mask_digits, layout.mask_digits);
         column_masks(&self.matrix, &public.ring, &self.query_masks, columns, threads)
     }

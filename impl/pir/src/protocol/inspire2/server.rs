@@ -1,11 +1,7 @@
 //! InsPIRe^(2)'s server.
 
-use std::sync::Arc;
-
 use lattice::Rlwe;
-use lattice::wire::Reader;
-use ring::matrix::column::LINE;
-use ring::{Coefficient, ColumnMatrix, Modulus, ResidueVector, Seed};
+use ring::{Coefficient, ResidueVector, Seed};
 
 use super::Set;
 use super::first::First;
@@ -14,14 +10,14 @@ use super::public::{Keys, Public};
 use super::second::{Second, digits_of, mask_digits};
 use super::set::NAME;
 use super::whole::Whole;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
+use crate::core::seed::{self, fresh_seed};
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
+};
 use crate::parts::digits::centred_digits;
-use crate::parts::ring_matrix::{Selector, bodies, body_poly, column_masks, workspace};
+use crate::parts::ring_matrix::{
+    Selector, bodies, body_poly, column_masks, digit_columns, pack, read_packed, residue_vector, workspace,
+};
 
 /// Both layers and the public seed.
 pub struct Server {
@@ -48,61 +44,28 @@ struct Queries {
 }
 
 impl Server {
-    /// Encodes the database and makes all tables (phases `encode`, `hint` and `packing_tables` of the first layer, `second_layer` of
-    /// the second with its own hints).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;
-        clock.time("hint", Group::Offline, || first.make_hints(&public, context))?;
-        clock.time("packing_tables", Group::Offline, || first.make_tables(&public, context))?;
-        let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
-            Ok(if layout.selects_whole {
-                SecondLayer::Whole(Whole::build(&public, &first)?)
-            } else {
-                SecondLayer::Packed(Second::build(&public, &first, context.threads)?)
-            })
-        })?;
-        Ok(Self { public, seed, first, second })
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
         let (key_bytes, bytes) = (self.public.key_bytes(), self.public.layout.query_bytes(&self.public.params));
         let mut queries = Queries::default();
-        for request in requests {
-            for_each_query(NAME, request, &[("keys", key_bytes), ("query", bytes)], |parts| {
-                queries.keys.push(self.public.read_keys(parts[0])?);
-                let bad = |e: lattice::wire::WireError| Error::message("query", e.to_string());
-                let mut reader = Reader::new(parts[1], bytes).map_err(bad)?;
-                let ring = &self.public.ring;
-                let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
-                let mut residues = |entries: usize| -> Result<Vec<u32>> {
-                    let mut residues = Vec::with_capacity(entries * ring.primes().len());
-                    for &prime in ring.primes() {
-                        residues.extend(reader.residues::<u32>(entries, prime).map_err(bad)?);
-                    }
-                    Ok(residues)
-                };
-                let (first, second) =
-                    (residues(self.public.layout.rows)?, residues(self.public.layout.second_entries())?);
-                queries.first.push(ResidueVector::new(&moduli, &first)?);
-                if self.public.layout.selects_whole {
-                    queries.selectors.push(Selector::new(ring, &self.public.second, &second));
-                } else {
-                    queries.second.push(ResidueVector::new(&moduli, &second)?);
-                }
-                reader.finish().map_err(bad)
-            })?;
-        }
+        let (ring, layout) = (&*self.public.ring, &self.public.layout);
+        for_each_query(NAME, requests, &[("keys", key_bytes), ("query", bytes)], |parts| {
+            queries.keys.push(self.public.read_keys(parts[0])?);
+            let [first, second] = read_packed(ring, [layout.rows, layout.second_entries()], parts[1])?;
+            queries.first.push(residue_vector(ring, &first)?);
+            if layout.selects_whole {
+                queries.selectors.push(Selector::new(ring, &self.public.second, &second));
+            } else {
+                queries.second.push(residue_vector(ring, &second)?);
+            }
+            Ok(())
+        })?;
         Ok(queries)
     }
 
     /// The centred entries of a copy of the cell in that row and column.
     pub(super) fn first_entries(&self, row: usize, column: usize, copy: usize) -> impl Iterator<Item = i32> {
         let first = (column * self.public.layout.copies + copy) * self.public.layout.gamma;
-        (first..first + self.public.layout.gamma).map(move |column| self.first.matrix().get(row, column))
+        (first..first + self.public.layout.gamma).map(move |column| self.first.matrix.get(row, column))
     }
 
     /// What the second layer's answer to query `k` of a request decrypts to in a column of cells: copy by copy the digits of the first
@@ -119,7 +82,7 @@ impl Server {
             return Err(Error::message("query", "fewer queries than were extracted."));
         };
         let query = std::slice::from_ref(query);
-        let products = bodies(context.kernel, self.first.matrix(), query, context.threads)?;
+        let products = bodies(context.kernel, &self.first.matrix, query, context.threads)?;
         let digits = |group: usize| -> Result<Vec<i16>> {
             let mut digits = mask_digits(public, &self.first, group)?;
             let values = self.first.packed_body(public, (keys, &products[0][..]), group)?;
@@ -142,14 +105,12 @@ impl Server {
         let ring = &*self.public.ring;
         let mut packed: Vec<Vec<_>> = keys.iter().map(|_| Vec::new()).collect();
         let digits = self.public.layout.mask_digits;
-        for (copy, tables) in second.tables()?.into_iter().enumerate() {
+        for (copy, tables) in second.tables.all()?.into_iter().enumerate() {
             for (i, table) in tables.iter().enumerate() {
                 let gamma = table.packing().gamma();
                 let count = gamma.min(digits - i * gamma);
-                let polys: Vec<_> =
-                    products.iter().map(|own| body_poly(ring, own, copy * digits + i * gamma, count)).collect();
-                let batch: Vec<_> = keys.iter().zip(&polys).map(|(keys, poly)| (keys.of(1), poly)).collect();
-                let outputs = table.pack_batch(&batch)?;
+                let columns = (copy * digits + i * gamma, count);
+                let outputs = pack(ring, table, keys.iter().map(|keys| keys.of(1)), products, columns)?;
                 packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
             }
         }
@@ -167,9 +128,13 @@ impl Server {
         context: &Context,
     ) -> Result<Vec<u8>> {
         let (params, layout, ring) = (&self.public.params, &self.public.layout, &*self.public.ring);
-        let digits = self.body_digits(values)?;
+        // Of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
+        let columns = (layout.copies, layout.gamma, layout.body_digits);
+        let digits = digit_columns(values, columns, layout.ring_degree, |values, out| {
+            centred_digits(digits_of(params), values.iter().copied(), out);
+        })?;
         let products = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
-        let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
+        let masks = column_masks(&digits, ring, &second.query_masks, (0, digits.cols()), 1)?;
         let (packing, key_masks) = self.public.packing(2);
         let mut buffers = workspace();
         let mut answer = Vec::with_capacity(layout.answer_bytes(params));
@@ -198,7 +163,7 @@ impl Server {
     ) -> Result<Vec<Vec<u8>>> {
         let clock = &context.clock;
         let products = clock.time("answer_second_product", Group::Online, || {
-            bodies(context.kernel, second.matrix(), &queries.second, context.threads)
+            bodies(context.kernel, &second.matrix, &queries.second, context.threads)
         })?;
         let masks =
             clock.time("answer_mask_packing", Group::Online, || self.pack_masks(second, &queries.keys, &products))?;
@@ -207,25 +172,31 @@ impl Server {
             each.map(|(k, masks)| self.answer_of(second, queries, k, &values[k], &masks, context)).collect()
         })
     }
-
-    /// The digits of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
-    fn body_digits(&self, values: &[u32]) -> Result<ColumnMatrix> {
-        let layout = &self.public.layout;
-        let columns = layout.copies * layout.body_digits;
-        let mut matrix = ColumnMatrix::new(layout.cell_columns, columns, layout.ring_degree)?;
-        let mut entries = vec![0i16; LINE * columns];
-        for (start, values) in (0..).step_by(LINE).zip(values.chunks(LINE * layout.entries())) {
-            for (values, out) in values.chunks_exact(layout.gamma).zip(entries.chunks_exact_mut(layout.body_digits)) {
-                centred_digits(digits_of(&self.public.params), values.iter().copied(), out);
-            }
-            let rows = values.len() / layout.entries();
-            matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
-        }
-        Ok(matrix)
-    }
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and makes all tables (phases `encode`, `hint` and `packing_tables` of the first layer, `second_layer` of
+    /// the second with its own hints).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let seed = fresh_seed(&mut context.rng);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = &context.clock;
+        let mut first = clock.time("encode", Group::Offline, || First::encode(&public, database, context))?;
+        clock.time("hint", Group::Offline, || first.make_hints(&public, context))?;
+        first.make_tables(&public, context)?;
+        let second = clock.time("second_layer", Group::Offline, || -> Result<_> {
+            Ok(if layout.selects_whole {
+                SecondLayer::Whole(Whole::build(&public, &first)?)
+            } else {
+                SecondLayer::Packed(Second::build(&public, &first, context.threads)?)
+            })
+        })?;
+        Ok(Self { public, seed, first, second })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         let [digits, factors, hints, tables] = match &self.second {
             SecondLayer::Packed(second) => second.held(),
@@ -233,7 +204,7 @@ impl protocol::Server for Server {
         };
         let [first_factors, first_hints, first_tables] = self.first.held();
         vec![
-            TableBytes::new("database", self.first.matrix().stored_bytes()),
+            TableBytes::new("database", self.first.matrix.stored_bytes()),
             TableBytes::of("first hints", [first_hints]),
             TableBytes::of("first packing tables", [first_tables]),
             TableBytes::of("mask digits", [digits]),
@@ -250,12 +221,12 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request; databases and tables are read once for all of them.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let public = &self.public;
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
         let products = context
-            .time_product("answer_first_product", || bodies(kernel, self.first.matrix(), &queries.first, threads))?;
+            .time_product("answer_first_product", || bodies(kernel, &self.first.matrix, &queries.first, threads))?;
         let packed = clock.time("answer_first_packing", Group::Online, || {
             self.first.packed_bodies(public, &queries.keys, &products, context)
         })?;
@@ -276,14 +247,14 @@ impl protocol::Server for Server {
     /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second
     /// layer's copies that these are in. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let Self { public, first, second, .. } = self;
         let groups = clock.time("update_first_layer", Group::Update, || -> Result<_> {
             let groups = first.change(public, changes)?;
             if let SecondLayer::Packed(second) = second {
                 second.invalidate(groups.iter().map(|group| group % public.layout.copies));
             }
-            first.remake_tables(public, &groups)?;
+            first.renew_tables(public)?;
             Ok(groups)
         })?;
         clock.time("update_second_layer", Group::Update, || match second {

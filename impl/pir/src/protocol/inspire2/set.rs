@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::Result;
-use crate::core::params::{ParameterSet, in_range, power_of_two};
+use crate::core::{ParameterSet, Result, in_range, power_of_two};
 use crate::parts::ring_matrix::{Gadget, Rlwe, Switch};
 
 /// Name of the protocol.
@@ -62,11 +61,6 @@ impl Set {
     /// floor(q / p).
     pub fn scale(&self) -> u64 {
         self.rlwe.modulus() >> self.entry_bits
-    }
-
-    /// What is subtracted from a stored entry or digit to centre it.
-    pub fn offset(&self) -> i32 {
-        1 << (self.entry_bits - 1)
     }
 
     /// Bits of a coefficient of the first layer's ciphertexts.

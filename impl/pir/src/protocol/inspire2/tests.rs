@@ -5,6 +5,7 @@ use ring::{Kernel, Seed};
 use super::layout::Layout;
 use super::public::Public;
 use super::*;
+use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,

@@ -2,12 +2,12 @@
 //! polynomials of d digits, and the second query selects them whole. The bodies' digits depend on the query, those of masks do not.
 
 use lattice::Rlwe;
-use rayon::prelude::*;
 
 use super::first::First;
 use super::public::Public;
 use super::second::{digits_of, mask_digits};
-use crate::core::error::Result;
+use crate::core::Result;
+use crate::core::threads::side_by_side;
 use crate::parts::digits::centred_digits;
 use crate::parts::ring_matrix::Selector;
 
@@ -25,7 +25,7 @@ impl Whole {
 
     /// The digits of every mask.
     pub fn build(public: &Public, first: &First) -> Result<Self> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let mut whole = Self { digits: vec![0; layout.groups() * layout.mask_digits] };
         (0..layout.groups()).try_for_each(|group| whole.set_mask(public, first, group))?;
         Ok(whole)
@@ -33,7 +33,7 @@ impl Whole {
 
     /// Writes the digits of one mask.
     pub fn set_mask(&mut self, public: &Public, first: &First, group: usize) -> Result<()> {
-        let Public { params: _, layout, .. } = public;
+        let layout = &public.layout;
         let digits = mask_digits(public, first, group)?;
         self.digits[group * layout.mask_digits..][..layout.mask_digits].copy_from_slice(&digits);
         Ok(())
@@ -46,11 +46,7 @@ impl Whole {
         let mut answer = vec![0; layout.answer_bytes(params)];
         let each = layout.copy_bytes(params);
         let copy = |(copy, out): (usize, &mut [u8])| self.copy(public, (query, values), copy, out);
-        if threads > 1 {
-            answer.par_chunks_exact_mut(each).enumerate().try_for_each(copy)?;
-        } else {
-            answer.chunks_exact_mut(each).enumerate().try_for_each(copy)?;
-        }
+        side_by_side(answer.chunks_exact_mut(each).enumerate(), threads, copy)?;
         Ok(answer)
     }
 

@@ -3,23 +3,21 @@
 use std::sync::Arc;
 
 use lattice::Masks;
+use lattice::wire::Writer;
 use rand::RngCore;
 use ring::{DiscreteGaussian, Ring};
 
 use super::encrypted;
 use super::form::Selecting;
-use super::keys::{self, SEED, Secrets};
+use super::keys::{SEED, Secrets};
 use super::query::{QuerySeed, SeedUse};
 use super::server::Server;
 use super::set::Set;
 use super::trace::{Trace, index_bits};
-use crate::core::clock::Group;
-use crate::core::database::{Database, Record};
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{BitWriter, Frame};
-use crate::core::workload::Shape;
+use crate::core::seed::fresh_seed;
+use crate::core::{
+    Context, Database, Error, Frame, Group, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+};
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
 
 /// Queries of one seed: their numbers travel in the two bytes of a frame's sequence.
@@ -40,35 +38,13 @@ pub struct Client<F> {
 }
 
 impl<F: Selecting> Client<F> {
-    /// A client with fresh secrets.
-    pub(super) fn new(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self> {
-        let ring: Arc<Ring<u32>> = params.ring(context.kernel)?;
-        let responder = Responder::new(params.response.params(), &ring)?;
-        let layout = params.layout(shape)?;
-        let secrets = Secrets::sample(params, &ring, &responder, &mut context.rng)?;
-        let seed = match params.encryption().seed {
-            SeedUse::PerQuery => None,
-            SeedUse::PerClient => Some((fresh(context), 0)),
-        };
-        let key = context.rng.next_u64();
-        Ok(Self {
-            params: params.clone(),
-            layout,
-            responder,
-            secrets,
-            error: params.encryption().error.sampler()?,
-            key,
-            seed,
-        })
-    }
-
     /// The client's records, encrypted under its ring key.
     fn encrypt(&self, database: &Database, context: &mut Context) -> Result<Frame> {
         let ring = self.secrets.ring.ring();
         let encoder = Encoder::new(self.layout, ring, true);
         let error = self.params.rlwe.error.sampler()?;
         // A seed of its own: no mask of the keys comes again.
-        let mut masks = Masks::new(keys::fresh_seed(&mut context.rng));
+        let mut masks = Masks::new(fresh_seed(&mut context.rng));
         let scaled = (&self.secrets.ring, self.params.scale());
         let bytes = encrypted::encrypt(&encoder, database, scaled, &error, &mut masks, context)?;
         Ok(Frame::of(F::NAME, encrypted::DATABASE, &bytes))
@@ -79,7 +55,7 @@ impl<F: Selecting> Client<F> {
         let encryption = self.params.encryption();
         let bits = index_bits(&self.layout);
         let dimension = F::dimension(self.params.rlwe.degree, self.params.lwe.dimension);
-        let mut bodies = BitWriter::default();
+        let mut bodies = Writer::default();
         for (number, place) in (first..).zip(places) {
             let messages = self.params.messages(place.item, bits)?;
             let masks = encryption.masks(seed, number, messages.len(), dimension);
@@ -112,6 +88,28 @@ impl<F: Selecting> Client<F> {
 impl<F: Selecting> protocol::Client for Client<F> {
     type Server = Server<F>;
     type Query = Place;
+
+    /// A client with fresh secrets.
+    fn new(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self> {
+        let ring: Arc<Ring<u32>> = params.ring(context.kernel)?;
+        let responder = Responder::new(params.response.params(), &ring)?;
+        let layout = params.layout(shape)?;
+        let secrets = Secrets::sample(params, &ring, &responder, &mut context.rng)?;
+        let seed = match params.encryption().seed {
+            SeedUse::PerQuery => None,
+            SeedUse::PerClient => Some((fresh(context), 0)),
+        };
+        let key = context.rng.next_u64();
+        Ok(Self {
+            params: params.clone(),
+            layout,
+            responder,
+            secrets,
+            error: params.encryption().error.sampler()?,
+            key,
+            seed,
+        })
+    }
 
     /// Fresh keys (phase `keys`), the seed of all queries where they share one, and the client's records where it owns them (phase
     /// `database_encryption`).
@@ -184,7 +182,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
         let plain_modulus = self.params.database.plain_modulus;
         let mut slots = self.slots(&message);
         for place in places {
-            for (messages, bytes) in server.slots_of(place)?.into_iter().zip(slots.by_ref()) {
+            for (messages, bytes) in server.matrix.slots(place)?.into_iter().zip(slots.by_ref()) {
                 let (threshold, errors) =
                     self.responder.errors(&self.secrets.response, bytes, plain_modulus, messages)?;
                 let errors = errors.into_iter().map(|error| f64::from(error) / unit);
@@ -196,7 +194,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
 
     fn diagnose(&self, places: &[Place], server: &Server<F>, request: &Request, context: &mut Context) -> Result<()> {
         let place = *places.first().ok_or_else(|| Error::message("answer", "nothing was extracted yet."))?;
-        let cell = server.cell(&place)?;
+        let cell = server.matrix.cell(&place)?;
         // The trace logs while the server has the rest of the context.
         let mut noise = std::mem::take(&mut context.noise);
         let mut trace = self.trace(place, cell, &mut noise);

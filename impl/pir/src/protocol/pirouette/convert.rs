@@ -1,11 +1,12 @@
-//! LWE to RGSW: selectors of the bits of an index.
+//! An index on its way from a query to selectors of its bits: LWE to RGSW.
 
-use lattice::Rgsw;
+use lattice::functional::{Bootstrapper, DigitLayout};
 use lattice::lwe::Lwe;
+use lattice::{LatticeError, Rgsw};
 
 use super::keys::ServerKeys;
-use crate::core::error::{Error, Result};
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
+use crate::core::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 
 /// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key, and stay in the second-level
@@ -28,4 +29,37 @@ pub fn convert(keys: &ServerKeys, bits: &[Lwe], threads: usize) -> Result<Select
         keys.converter.convert_all(groups[i], keys.rotation(), &mut workspace()).map_err(Error::from)
     });
     Ok(converted?.into_iter().flatten().collect())
+}
+
+pub(super) type Lattice<T> = std::result::Result<T, LatticeError>;
+
+/// A query, what decomposes it, and the bits it has.
+pub(super) struct EncryptedIndex<'a> {
+    pub keys: &'a ServerKeys,
+    pub bootstrapper: &'a Bootstrapper<u32>,
+    pub layout: DigitLayout,
+    pub bits: u32,
+    pub query: Lwe,
+}
+
+/// Bits of an index, the lowest first.
+#[derive(Default)]
+pub(super) struct Converted {
+    /// Modulo Q under the ring key.
+    pub large: Vec<Lwe>,
+    /// Modulo 2N under the small key.
+    pub small: Vec<Lwe>,
+    pub selectors: Selectors,
+}
+
+impl EncryptedIndex<'_> {
+    /// The bits of some digits from number `first` on, without selectors. The last digit may have more bits than the index.
+    pub fn bits_of(&self, first: u32, digits: &[Lwe]) -> Lattice<Converted> {
+        let (keys, mut workspace) = (self.bootstrapper, workspace());
+        let bits = keys.bits(&self.layout, digits, &mut workspace)?;
+        let left = self.bits - first * self.layout.bits();
+        let large: Vec<Lwe> = bits.into_iter().flatten().take(left as usize).collect();
+        let small = keys.to_small(&large, &mut workspace)?;
+        Ok(Converted { large, small, selectors: Selectors::new() })
+    }
 }

@@ -4,16 +4,13 @@ use lattice::functional::{Bootstrapper, DigitLayout};
 use lattice::lwe::{Lwe, LweKey};
 use rayon::prelude::*;
 
-use super::convert::{Selectors, convert};
-use super::converted::{Converted, EncryptedIndex, Lattice};
+use super::convert::{Converted, EncryptedIndex, Lattice, Selectors, convert};
 use super::form::Selecting;
 use super::keys::{Secrets, ServerKeys};
 use super::overlap;
 use super::query::Index;
 use super::trace::{Decision, Trace};
-use crate::core::clock::{Clock, Group};
-use crate::core::error::{Error, Result};
-use crate::core::protocol::Context;
+use crate::core::{Clock, Context, Error, Group, Result};
 use crate::parts::ring_matrix::workspace;
 
 impl Selecting for Index {

@@ -6,10 +6,8 @@
 use lattice::{Masks, Rlwe, RlweKey, SeededRlwe};
 use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
 
-use crate::core::database::Database;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::Context;
-use crate::core::tables::side_by_side;
+use crate::core::threads::side_by_side;
+use crate::core::{Context, Database, Error, Result};
 use crate::parts::folding::{Encoder, Layout};
 
 /// Name of the message.
@@ -50,7 +48,7 @@ pub(super) fn encrypt(
 pub(super) fn expand(ring: &Ring<u32>, bytes: &[u8], threads: usize) -> Result<Vec<Rlwe<u32, Coefficient>>> {
     let cells: Vec<_> = bytes.chunks_exact(SeededRlwe::wire_bytes(ring)).collect();
     side_by_side(0..cells.len(), threads, |i| {
-        let seeded = SeededRlwe::from_bytes(ring, cells[i]).map_err(|e| Error::message(DATABASE, e.to_string()))?;
+        let seeded = SeededRlwe::from_bytes(ring, cells[i]).map_err(Error::in_message(DATABASE))?;
         Ok(seeded.expand(ring).inverse(ring))
     })
 }

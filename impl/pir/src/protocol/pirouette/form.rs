@@ -6,9 +6,7 @@ use super::convert::{Selectors, convert};
 use super::keys::{Secrets, ServerKeys};
 use super::query::{Bits, QueryForm};
 use super::trace::Trace;
-use crate::core::clock::Group;
-use crate::core::error::Result;
-use crate::core::protocol::Context;
+use crate::core::{Context, Group, Result};
 
 /// The forms as the rest of the protocol uses them.
 pub trait Selecting: QueryForm {

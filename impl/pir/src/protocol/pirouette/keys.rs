@@ -8,16 +8,14 @@ use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::rotate::{BlindRotationKey, SeededBlindRotationKey};
 use lattice::{LatticeError, Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use rand::RngCore;
-use ring::{Coefficient, Modulus, Ring, Seed};
+use ring::{Coefficient, Modulus, Ring};
 
 use super::encrypted;
 use super::query::QueryForm;
 use super::set::Set;
 use super::switching::KeySwitching;
-use crate::core::error::{Error, Result};
-use crate::core::params::FINGERPRINT_BYTES;
-use crate::core::protocol::Context;
-use crate::core::wire::Frame;
+use crate::core::seed::fresh_seed;
+use crate::core::{Context, Error, FINGERPRINT_BYTES, Frame, Result};
 use crate::parts::folding::{Layout, Responder, ResponseKey};
 
 /// Name of the message that carries the seed of all of a client's queries.
@@ -117,12 +115,6 @@ impl Secrets {
     }
 }
 
-pub(super) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
-    let mut seed = Seed([0; 16]);
-    rng.fill_bytes(&mut seed.0);
-    seed
-}
-
 /// Payload bytes of every key, by name.
 pub(super) fn wire_bytes<F: QueryForm>(
     params: &Set<F>,
@@ -159,22 +151,24 @@ pub(super) fn lwe_modulus(switching: &KeySwitching) -> Result<Modulus<u64>> {
 }
 
 impl ServerKeys {
-    /// What [`Self::held`] tells of.
-    pub const TABLES: [&str; 5] =
-        ["blind rotation key", "automorphism keys", "squaring key", "ring switching key", "key switching key"];
-
-    /// Bytes in memory of each of [`Self::TABLES`] that there is, and of an encrypted database.
-    pub fn held(&self) -> ([Option<usize>; 5], usize) {
+    /// Bytes in memory of each key, and of an encrypted database.
+    pub fn held(&self) -> (Vec<(&'static str, usize)>, usize) {
         let (rotation, switching) = match &self.rotations {
             Rotations::Alone(rotation) => (rotation.bytes(), None),
             Rotations::Switched(bootstrapper) => {
                 let [rotation, switching] = bootstrapper.key_bytes();
-                (rotation, Some(switching))
+                (rotation, Some(("key switching key", switching)))
             }
         };
         let [trace, squaring] = self.converter.key_bytes();
+        let always = [
+            ("blind rotation key", rotation),
+            ("automorphism keys", trace),
+            ("squaring key", squaring),
+            ("ring switching key", self.response.bytes()),
+        ];
         let cells = self.cells.iter().map(|cell| cell.a.bytes() + cell.b.bytes()).sum();
-        ([Some(rotation), Some(trace), Some(squaring), Some(self.response.bytes()), switching], cells)
+        (always.into_iter().chain(switching).collect(), cells)
     }
 
     /// The blind rotation.
@@ -211,7 +205,7 @@ impl ServerKeys {
         if payload(FINGERPRINT)?.payload() != params.fingerprint()? {
             return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
         }
-        let refuse = |name: &'static str| move |e: LatticeError| Error::message(name, e.to_string());
+        let refuse = Error::in_message::<LatticeError>;
         let rotating = params.blind_rotation.gadget().of(ring)?;
         let rotation = {
             let message = payload(ROTATION)?;

@@ -5,7 +5,6 @@
 
 mod client;
 mod convert;
-mod converted;
 mod describe;
 mod digits;
 mod encrypted;
@@ -26,11 +25,7 @@ pub use query::QueryForm;
 pub use query::{Bits, Index, SeedUse};
 pub use set::Set;
 
-use crate::core::database::Database;
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::{Context, Protocol};
-use crate::core::workload::{Shape, Workload};
+use crate::core::{Protocol, Result, Sizes, Workload};
 use form::Selecting;
 
 /// The protocol whose queries have that form.
@@ -53,13 +48,5 @@ impl<F: Selecting> Protocol for PirouetteProtocol<F> {
 
     fn describe(params: &Set<F>, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
-    }
-
-    fn server(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        server::Server::preprocess(params, database, context)
-    }
-
-    fn client(params: &Set<F>, shape: Shape, context: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape, context)
     }
 }

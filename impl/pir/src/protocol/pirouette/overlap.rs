@@ -11,9 +11,8 @@ use lattice::lwe::Lwe;
 use lattice::{LatticeError, Rgsw};
 use rayon::ScopeFifo;
 
-use super::convert::{convert as selectors, group};
-use super::converted::{Converted, EncryptedIndex};
-use crate::core::error::{Error, Result};
+use super::convert::{Converted, EncryptedIndex, convert as selectors, group};
+use crate::core::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 
 /// Bits that a thread converts while another finds a digit, at most: about as long take the two rotations of a floor.

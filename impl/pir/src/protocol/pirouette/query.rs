@@ -2,6 +2,7 @@
 //! bodies travel.
 
 use lattice::lwe::{Lwe, LweKey};
+use lattice::wire::{Reader, Writer};
 use rand::RngCore;
 use ring::{CtrDrbg, DRBG_SEED_BYTES, DiscreteGaussian, Modulus};
 use schemars::JsonSchema;
@@ -9,9 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::switching::KeySwitching;
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, MAX_LWE_STDDEV, in_range};
-use crate::core::wire::{BitReader, BitWriter};
+use crate::core::{Error, ErrorSize, MAX_LWE_STDDEV, Result, in_range};
 use crate::parts::ring_matrix::Rlwe;
 
 /// Most bits that seeds are chosen for: each doubles what a query costs the client.
@@ -124,7 +123,6 @@ impl Encryption {
         Ok(())
     }
 
-    /// The modulus.
     pub(super) fn modulus(&self) -> Modulus<u64> {
         // Powers of two from 2 to 2^61 are moduli: the check of both forms says so.
         Modulus::new(1 << self.modulus_log2).unwrap_or_else(|e| unreachable!("{e}"))
@@ -207,19 +205,19 @@ impl Encryption {
         masks: &[Vec<u64>],
         messages: &[u64],
         (error, rng): (&DiscreteGaussian, &mut impl RngCore),
-        out: &mut BitWriter,
+        out: &mut Writer,
     ) -> bool {
         for (mask, message) in masks.iter().zip(messages) {
             let Some(body) = self.body(key, mask, *message, error, rng) else { return false };
-            out.put(body, self.body_bits);
+            out.write(body.into(), self.body_bits);
         }
         true
     }
 
     /// The ciphertexts of those masks and the next bodies of a request.
-    pub(super) fn read(&self, masks: Vec<Vec<u64>>, bodies: &mut BitReader) -> Vec<Lwe> {
+    pub(super) fn read(&self, masks: Vec<Vec<u64>>, bodies: &mut Reader) -> Vec<Lwe> {
         let read = |a| {
-            let b = u64::from(bodies.take(self.body_bits)) << self.rounded_bits();
+            let b = bodies.bits(self.body_bits) << self.rounded_bits();
             Lwe { modulus: self.modulus(), a, b }
         };
         masks.into_iter().map(read).collect()

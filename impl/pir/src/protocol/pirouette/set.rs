@@ -8,11 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::query::{Encryption, QueryForm};
-use crate::core::error::{Error, Result};
-use crate::core::params::{
-    ErrorSize, FINGERPRINT_BYTES, MAX_LWE_STDDEV, ParameterSet, SecretKind, fingerprint, in_range, power_of_two,
+use crate::core::{
+    Error, ErrorSize, FINGERPRINT_BYTES, MAX_LWE_STDDEV, ParameterSet, Result, SecretKind, Shape, fingerprint,
+    in_range, power_of_two,
 };
-use crate::core::workload::Shape;
 use crate::parts::folding::{Dimensions, Layout, ResponseParams};
 use crate::parts::ring_matrix::{Gadget, Rlwe, check_secret};
 
@@ -271,7 +270,6 @@ impl<F: QueryForm> Set<F> {
         Ok(())
     }
 
-    /// The ring.
     pub(super) fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>> {
         self.rlwe.ring(kernel)
     }

@@ -7,8 +7,7 @@ use ring::Kernel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, MAX_LWE_STDDEV, in_range};
+use crate::core::{Error, ErrorSize, MAX_LWE_STDDEV, Result, in_range};
 use crate::parts::ring_matrix::{Gadget, Rlwe};
 
 /// The `[query.key_switching]` table: a modulus, an error and a gadget.
@@ -39,12 +38,10 @@ impl KeySwitching {
         self.decomposition(Kernel::Scalar).map(|_| ())
     }
 
-    /// The modulus.
     pub(super) fn modulus(&self) -> u64 {
         1 << self.modulus_log2
     }
 
-    /// The gadget.
     pub(super) fn gadget(&self) -> Gadget {
         Gadget::symmetric(self.base_log2, self.dropped)
     }
@@ -54,7 +51,6 @@ impl KeySwitching {
         self.gadget().length(self.modulus())
     }
 
-    /// The decomposition.
     pub(super) fn decomposition(&self, kernel: Kernel) -> Result<Arc<dyn gadget::Gadget<u64>>> {
         let gadget = new_gadget(Family::Symmetric, self.modulus(), 1 << self.base_log2, self.dropped, kernel);
         Ok(gadget.map_err(|e| Error::value("query.key_switching", e.to_string()))?.into())

@@ -10,9 +10,8 @@ use super::keys::{Secrets, ServerKeys};
 use super::query::QueryForm;
 use super::query::centred_error;
 use super::set::Set;
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::parts::folding::{Layout, Place};
+use crate::core::{NoiseLog, Result};
+use crate::parts::folding::{Layout, Place, cell_errors, constant, errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
 
 /// An LWE ciphertext of a stage, with what an error may be.
@@ -94,13 +93,8 @@ impl<F: QueryForm> Trace<'_, F> {
         let ring = self.ring();
         let gadget = self.params.rgsw.gadget().of(ring)?;
         for (i, selector) in selectors.iter().enumerate() {
-            for (row, &weight) in gadget.weights().iter().enumerate() {
-                let mut message: Poly<u32, Ntt> = ring.forward(constant(ring, u128::from(self.bit(i)) * weight));
-                let body = errors(self.secrets, &selector.body.rows()[row], message.clone())?;
+            for [body, mask] in selector_errors(&self.secrets.ring, &gadget, selector, self.bit(i) == 1)? {
                 self.add("row", self.half_modulus(), body);
-                ring.mul_assign(&mut message, self.secrets.ring.ntt());
-                ring.neg_assign(&mut message);
-                let mask = errors(self.secrets, &selector.mask.rows()[row], message)?;
                 self.add("row_secret", self.half_modulus(), mask);
             }
         }
@@ -112,7 +106,7 @@ impl<F: QueryForm> Trace<'_, F> {
         let (ring, scale) = (self.ring(), self.params.scale());
         for (row, leaf) in (first..self.layout.rows).zip(leaves) {
             let message = if row == self.place.row { u128::from(scale) } else { 0 };
-            let errors = errors(self.secrets, leaf, ring.forward(constant(ring, message)))?;
+            let errors = errors(&self.secrets.ring, leaf, &constant(ring, message))?;
             self.add("selector", scale as f64 / 2.0, errors);
         }
         Ok(())
@@ -145,11 +139,8 @@ impl<F: QueryForm> Trace<'_, F> {
         ciphertext: &Rlwe<u32, Coefficient>,
         turned: usize,
     ) -> Result<()> {
-        let (ring, scale) = (self.ring(), self.params.scale());
-        let scaled: Vec<i64> = self.cell[part].iter().map(|digit| digit * scale as i64).collect();
-        let known = ring.mul_monomial(&ring.from_signed(&scaled), 2 * self.layout.dimensions.degree - turned);
-        let phase = self.secrets.ring.phase_coefficient(ciphertext);
-        let errors = lattice::noise::errors(ring, &phase, &known)?;
+        let scale = self.params.scale();
+        let errors = cell_errors(&self.secrets.ring, ciphertext, (&self.cell[part], scale), turned)?;
         self.add(stage, scale as f64 / 2.0, errors);
         Ok(())
     }
@@ -177,18 +168,4 @@ impl<'a, F: QueryForm> Trace<'a, F> {
 /// Bits of an index: row, column, position.
 pub(super) fn index_bits(layout: &Layout) -> u32 {
     layout.row_bits + layout.column_bits + layout.position_bits
-}
-
-fn constant(ring: &Ring<u32>, value: u128) -> Poly<u32, Coefficient> {
-    let mut poly = ring.zero();
-    for ((modulus, _), limb) in ring.limbs().iter().zip(poly.limbs_mut()) {
-        limb[0] = modulus.reduce_u128(value);
-    }
-    poly
-}
-
-fn errors(secrets: &Secrets, ciphertext: &Rlwe<u32, Ntt>, message: Poly<u32, Ntt>) -> Result<Vec<f64>> {
-    let ring = secrets.ring.ring();
-    let known = ring.inverse(message);
-    lattice::noise::errors(ring, &secrets.ring.phase(ciphertext), &known).map_err(Error::from)
 }

@@ -3,18 +3,12 @@
 use rand::RngCore;
 use ring::DiscreteGaussian;
 
-use super::diagnosis::{self, Meter};
 use super::engine::Engine;
 use super::keys::{Secrets, write_keys};
 use super::query::{Asked, query_bytes, write_query};
 use super::server::Server;
-use super::set::NAME;
-use super::set::Set;
-use crate::core::database::{Database, Record};
-use crate::core::error::Result;
-use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use super::set::{NAME, Set};
+use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Encoder, Layout, Place};
 
@@ -38,19 +32,6 @@ fn places(layout: &Layout, asked: &[Asked], queries: u64) -> Vec<Place> {
 }
 
 impl Client {
-    pub(super) fn new(params: &Set, shape: Shape, context: &mut Context) -> Result<Self> {
-        let engine = Engine::new(params, context.kernel)?;
-        let buckets = params.buckets(shape)?;
-        Ok(Self {
-            layout: params.layout(buckets.each)?,
-            buckets,
-            secrets: Secrets::sample(&engine, &mut context.rng)?,
-            key_id: context.rng.next_u64(),
-            error: params.rlwe.error.sampler()?,
-            engine,
-        })
-    }
-
     /// The coefficients of one of the slots that a body carries.
     fn slot<T: Copy>(&self, coefficients: &[T], slot: usize) -> Vec<T> {
         coefficients[slot..].iter().step_by(self.engine.params.slots_per_body()).copied().collect()
@@ -86,6 +67,19 @@ impl Client {
 impl protocol::Client for Client {
     type Server = Server;
     type Query = Asked;
+
+    fn new(params: &Set, shape: Shape, context: &mut Context) -> Result<Self> {
+        let engine = Engine::new(params, context.kernel)?;
+        let buckets = params.buckets(shape)?;
+        Ok(Self {
+            layout: params.layout(buckets.each)?,
+            buckets,
+            secrets: Secrets::sample(&engine, &mut context.rng)?,
+            key_id: context.rng.next_u64(),
+            error: params.rlwe.error.sampler()?,
+            engine,
+        })
+    }
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
         let keys = write_keys(&self.engine, &self.secrets, &mut context.rng)?;
@@ -139,7 +133,7 @@ impl protocol::Client for Client {
         let places = places(&self.layout, asked, self.buckets.queries(asked.len() as u64)?);
         let mut known = Vec::with_capacity(places.len() * self.layout.slots);
         for (query, place) in places.iter().enumerate() {
-            known.extend(server.store.matrices[query % self.buckets.count()].slots(place)?);
+            known.extend(server.matrices[query % self.buckets.count()].slots(place)?);
         }
         let mut known = known.into_iter();
         self.for_each_body(asked.len(), answer, |body, key, count| {
@@ -156,8 +150,6 @@ impl protocol::Client for Client {
     }
 
     fn diagnose(&self, asked: &[Asked], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
-        let Self { engine, layout, secrets, key_id, .. } = self;
-        let meter = Meter { engine, layout, secrets, key_id: *key_id };
-        diagnosis::diagnose(&meter, asked, (server, request), context)
+        self.open_answer(asked, server, request, context)
     }
 }

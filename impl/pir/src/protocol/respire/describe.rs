@@ -1,28 +1,20 @@
 //! Respire's layout, bytes, memory, operations and RLWE instances.
 
 use lattice::convert::Extraction;
-use lattice::wire::{SEED_BYTES, residue_bits};
 use lattice::{GadgetShape, SplitRlwe};
-use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
+use ring::{Kernel, Kind, PolyMatrix, PolyPairs, RingShape, Work};
 use serde_json::json;
 
-use super::engine::{coefficients, positions};
-use super::keys::ServerKeys;
+use super::engine::{Engine, coefficients, positions};
+use super::keys::{ServerKeys, key_bytes};
 use super::query::{LEAVES_AT_A_TIME, query_bytes};
 use super::server::BATCH;
 use super::set::{Set, Steps};
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::core::error::Result;
-use crate::core::params::FINGERPRINT_BYTES;
 use crate::core::plan::{Plan, count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::workload::Workload;
+use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Layout, Matrix};
-
-/// Bytes of a seed and a stream index before a key's bodies.
-const ORIGIN_BYTES: u64 = SEED_BYTES as u64 + 8;
 
 /// A vector that is shorter lies on small pages.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
@@ -57,7 +49,8 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let mut sizes = Sizes { layout: layout_numbers(params, &all), ..Sizes::default() };
     let formula = "8 + 24 (2 log2(d1) + 1 + n^2 + n) + (log2(d1) (t_leaf + t_sel) + 2 t_conv + n^2 t_vec) d1 log2(q1) / 8 \
                    + n t_resp d1 log2(q2) / 8";
-    sizes.message("keys", Direction::Upload, "offline", key_bytes(params), formula, None);
+    let keys = key_bytes(&Engine::new(params, Kernel::Scalar)?) as u64;
+    sizes.message("keys", Direction::Upload, "offline", keys, formula, None);
     let bytes = query_bytes(&layout, params.rlwe.primes(), params.lengths().selector as usize) as u64;
     let formula = "k (16 + (rows + t_GSW (v2 + v3)) log2(q1) / 8), k = buckets a batch";
     sizes.message("query", Direction::Upload, "query", count(&[all.queries, bytes]), formula, Some(records));
@@ -65,7 +58,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let answer = params.response_bytes(usize::try_from(slots).unwrap_or(usize::MAX)) as u64;
     let formula = "d2 (masks log2(q2) + bodies log2(q3)) / 8";
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(records));
-    sizes.memory = memory(params, &all, bytes, answer);
+    sizes.memory = memory(params, &all, [keys, bytes, answer]);
     sizes.operations = operations_of(params, &all);
     sizes.instances = instances(params);
     Ok(sizes)
@@ -102,24 +95,8 @@ fn layout_numbers(params: &Set, load: &Load) -> serde_json::Map<String, serde_js
     numbers
 }
 
-/// Exact bytes of the keys' message.
-fn key_bytes(params: &Set) -> u64 {
-    let Steps { selector: _, leaf_expansion, selector_expansion, conversion, vector } = params.lengths();
-    let response = params.response_length();
-    let degree = params.rlwe.degree as u64;
-    let poly: u64 = params.rlwe.primes().iter().map(|&prime| degree * u64::from(residue_bits(prime))).sum();
-    let key = |length: u64| ORIGIN_BYTES + (length * poly).div_ceil(8);
-    let levels = u64::from(params.rlwe.degree.ilog2());
-    let vectors = params.vector.length as u64;
-    let small = ORIGIN_BYTES + (response * degree * u64::from(residue_bits(params.response.mask_modulus))).div_ceil(8);
-    FINGERPRINT_BYTES as u64
-        + levels * (key(leaf_expansion) + key(selector_expansion))
-        + key(2 * conversion)
-        + vectors * vectors * key(vector)
-        + vectors * small
-}
-
-fn memory(params: &Set, load: &Load, query: u64, answer: u64) -> MemoryMap {
+/// Memory, with messages of those bytes.
+fn memory(params: &Set, load: &Load, [key_message, query, answer]: [u64; 3]) -> MemoryMap {
     let Load { workload, layout, queries, .. } = *load;
     let poly = params.rlwe.poly_bytes();
     let stored = load.stored_bytes(params);
@@ -152,7 +129,7 @@ fn memory(params: &Set, load: &Load, query: u64, answer: u64) -> MemoryMap {
         .saturating_add(slots)
         .saturating_add(2 * answer);
     // The message as it was made and as it travels.
-    let exchange = 2 * key_bytes(params);
+    let exchange = 2 * key_message;
     let secrets = (1 + params.vector.length as u64) * 3 * poly;
     MemoryMap {
         server,

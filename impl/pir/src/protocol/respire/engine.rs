@@ -6,8 +6,7 @@ use lattice::RingGadget;
 use ring::{Kernel, Ring};
 
 use super::set::{Set, Steps, gadget};
-use crate::core::error::Result;
-use crate::core::params::{FINGERPRINT_BYTES, fingerprint};
+use crate::core::{FINGERPRINT_BYTES, Result, fingerprint};
 use crate::parts::folding::{Layout, Responder};
 
 /// Rings and gadgets of a set.
@@ -24,7 +23,7 @@ impl Engine {
         let ring = params.rlwe.ring(kernel)?;
         Ok(Self {
             params: params.clone(),
-            gadgets: params.bases.map(|_, base| gadget(&ring, base)).collect()?,
+            gadgets: params.bases.try_map(|_, base| gadget(&ring, base))?,
             responder: Responder::new(params.response.params(), &ring)?,
             ring,
         })

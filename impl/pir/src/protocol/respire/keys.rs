@@ -6,12 +6,11 @@ use lattice::{
     trace_keys,
 };
 use rand::RngCore;
-use ring::Seed;
 
 use super::engine::Engine;
 use super::set::{Set, Steps};
-use crate::core::error::{Error, Result};
-use crate::core::params::{FINGERPRINT_BYTES, SecretKind};
+use crate::core::seed::fresh_seed;
+use crate::core::{Error, FINGERPRINT_BYTES, Result, SecretKind};
 use crate::parts::folding::ResponseKey;
 
 /// A client's secrets.
@@ -22,13 +21,6 @@ pub struct Secrets {
     pub vector: Vec<RlweKey<u32>>,
     /// Of each body of a response.
     pub response: Vec<ResponseKey>,
-}
-
-/// A fresh public seed.
-pub fn fresh_seed(rng: &mut impl RngCore) -> Seed {
-    let mut seed = Seed([0; 16]);
-    rng.fill_bytes(&mut seed.0);
-    seed
 }
 
 impl Secrets {
@@ -111,6 +103,12 @@ fn refused(error: LatticeError) -> Error {
     }
 }
 
+/// The next RLWE' key of a message.
+fn read_prime(gadget: &RingGadget<u32>, rest: &mut &[u8]) -> Result<SeededRlwePrime<u32>> {
+    let bytes = rest.split_off(..SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length())).unwrap_or_default();
+    SeededRlwePrime::from_bytes(gadget, bytes).map_err(refused)
+}
+
 impl ServerKeys {
     /// Parses the message.
     pub fn read(engine: &Engine, bytes: &[u8]) -> Result<Self> {
@@ -119,31 +117,21 @@ impl ServerKeys {
             return Err(Error::message("keys", "they were made with another parameter set than the server's."));
         }
         let ring = &engine.ring;
-        let mut take = |length: usize| {
-            let (part, others) = rest.split_at(length);
-            rest = others;
-            part
-        };
-        let mut prime = |gadget: &RingGadget<u32>| {
-            let bytes = take(SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length()));
-            SeededRlwePrime::from_bytes(gadget, bytes).map_err(refused)
-        };
-        let mut traces = |gadget: &RingGadget<u32>| {
-            let keys: Vec<_> = engine.levels().map(|_| prime(gadget)).collect::<Result<_>>()?;
+        let rest = &mut rest;
+        let Steps { leaf_expansion, selector_expansion, conversion, vector, .. } = &engine.gadgets;
+        let traces = |gadget: &RingGadget<u32>, rest: &mut &[u8]| {
+            let keys: Vec<_> = engine.levels().map(|_| read_prime(gadget, rest)).collect::<Result<_>>()?;
             TraceKeys::new(ring, *engine.levels().start(), &keys).map_err(Error::from)
         };
-        let (leaf_expansion, selector_expansion) =
-            (traces(&engine.gadgets.leaf_expansion)?, traces(&engine.gadgets.selector_expansion)?);
-        let bytes = take(SeededRgsw::wire_bytes(ring, engine.gadgets.conversion.length()));
-        let conversion = SeededRgsw::from_bytes(&engine.gadgets.conversion, bytes).map_err(refused)?.expand(ring);
-        let mut prime = |gadget: &RingGadget<u32>| {
-            let bytes = take(SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length()));
-            Ok(SeededRlwePrime::from_bytes(gadget, bytes).map_err(refused)?.expand(gadget.ring()))
-        };
+        let (leaf_expansion, selector_expansion) = (traces(leaf_expansion, rest)?, traces(selector_expansion, rest)?);
+        let bytes = rest.split_off(..SeededRgsw::wire_bytes(ring, conversion.length())).unwrap_or_default();
+        let conversion = SeededRgsw::from_bytes(conversion, bytes).map_err(refused)?.expand(ring);
         let length = engine.params.vector.length;
-        let vector =
-            (0..length).map(|_| (0..length).map(|_| prime(&engine.gadgets.vector)).collect()).collect::<Result<_>>()?;
-        let response = (0..length).map(|_| prime(engine.responder.gadget())).collect::<Result<_>>()?;
+        let mut primes = |gadget: &RingGadget<u32>| {
+            (0..length).map(|_| Ok(read_prime(gadget, rest)?.expand(gadget.ring()))).collect::<Result<Vec<_>>>()
+        };
+        let vector = (0..length).map(|_| primes(vector)).collect::<Result<_>>()?;
+        let response = primes(engine.responder.gadget())?;
         Ok(Self { leaf_expansion, selector_expansion, conversion, vector, response })
     }
 

@@ -9,17 +9,12 @@ mod keys;
 mod query;
 mod server;
 mod set;
-mod store;
 #[cfg(test)]
 mod tests;
 
 pub use set::Set;
 
-use crate::core::database::Database;
-use crate::core::description::Sizes;
-use crate::core::error::Result;
-use crate::core::protocol::{Context, Protocol};
-use crate::core::workload::{Shape, Workload};
+use crate::core::{Protocol, Result, Sizes, Workload};
 
 /// The protocol.
 #[derive(Debug)]
@@ -37,13 +32,5 @@ impl Protocol for Respire {
 
     fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(params, workload)
-    }
-
-    fn server(params: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        server::Server::preprocess(params, database, context)
-    }
-
-    fn client(params: &Set, shape: Shape, context: &mut Context) -> Result<Self::Client> {
-        client::Client::new(params, shape, context)
     }
 }

@@ -7,12 +7,10 @@ use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Poly, Seed};
 
 use super::engine::{Engine, coefficients, positions};
-use super::keys::{Secrets, ServerKeys, fresh_seed};
-use crate::core::error::{Error, Result};
+use super::keys::{Secrets, ServerKeys};
+use crate::core::seed::{SEED_BYTES, fresh_seed};
+use crate::core::{Error, Result};
 use crate::parts::folding::{Layout, Place};
-
-/// Bytes of the seed of a query's masks.
-pub const SEED_BYTES: usize = lattice::wire::SEED_BYTES;
 
 /// Leaves that are in memory at once while the vector is made of them: a run of as many lines of it is written at a time.
 pub const LEAVES_AT_A_TIME: usize = 16;

@@ -6,16 +6,13 @@ use ring::Coefficient;
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
 use super::query::{Query, query_bytes};
-use super::set::NAME;
-use super::set::Set;
-use super::store::Store;
-use crate::core::clock::{Group, Turns};
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::Frame;
-use crate::parts::folding::{Folding, Matrix, Selection};
+use super::set::{NAME, Set};
+use crate::core::{
+    Change, Context, Database, Error, Frame, Group, Messages, Request, Result, TableBytes, Turns, check_queries,
+    client_of, only, protocol,
+};
+use crate::parts::buckets::Buckets;
+use crate::parts::folding::{Encoder, Folding, Layout, Matrix, Selection};
 use crate::parts::ring_matrix::workspace;
 
 /// Queries that share one pass over the database; more take more passes.
@@ -24,9 +21,14 @@ pub const BATCH: usize = 8;
 /// The database and the keys of all clients.
 pub struct Server {
     pub engine: Engine,
-    pub store: Store,
+    pub buckets: Buckets,
+    /// Of a bucket.
+    layout: Layout,
+    pub selection: Selection,
+    /// By bucket.
+    pub matrices: Vec<Matrix>,
     /// By session, from 1 on.
-    clients: Vec<ServerKeys>,
+    pub clients: Vec<ServerKeys>,
 }
 
 /// A query of some request.
@@ -43,52 +45,35 @@ struct Asked<'a> {
 type Slots = Vec<Rlwe<u32, Coefficient>>;
 
 impl Server {
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let engine = Engine::new(params, context.kernel)?;
-        Ok(Self { store: Store::new(&engine, database, context)?, engine, clients: Vec::new() })
-    }
-
-    /// The keys of a session.
-    pub(super) fn keys(&self, session: u64) -> Result<&ServerKeys> {
-        let index = usize::try_from(session).ok().and_then(|session| session.checked_sub(1));
-        index.and_then(|index| self.clients.get(index)).ok_or_else(|| {
-            Error::message("query", format!("session {session} has sent no keys; send the message `keys` first."))
-        })
-    }
-
     /// The queries of a request.
     pub(super) fn parse(&self, request: &Request) -> Result<Vec<Query>> {
         let query = only("query", &request.messages)?;
         check_queries(request)?;
-        let buckets = self.store.buckets.count() as u64;
+        let buckets = self.buckets.count() as u64;
         if !request.queries.is_multiple_of(buckets) {
             let problem = format!("{} queries do not ask {buckets} buckets equally often.", request.queries);
             return Err(Error::message("query", problem));
         }
-        let bytes = query_bytes(&self.store.layout, self.engine.ring.primes(), self.engine.gadgets.selector.length());
+        let bytes = query_bytes(&self.layout, self.engine.ring.primes(), self.engine.gadgets.selector.length());
         let query = query.clone().check(NAME, "query", request.queries * bytes as u64)?;
-        query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.store.layout, query)).collect()
-    }
-
-    pub(super) fn selection(&self, threads: usize) -> Result<Selection> {
-        Selection::new(self.store.layout, &self.engine.ring, self.engine.params.matrix_primes, threads)
+        query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.layout, query)).collect()
     }
 
     /// The slots of the item asked for: position selected, each slot projected to its coefficients.
     fn slots(
         &self,
         steps: &mut Turns,
-        selection: &Selection,
         (keys, position_bits): (&ServerKeys, &[Rgsw<u32>]),
         parts: Vec<Rlwe<u32, Coefficient>>,
         workspace: &mut Workspace<u32>,
     ) -> Result<Slots> {
         let turned: Vec<_> = steps.time("answer_rotation", || {
-            let position = |part| selection.position(&self.engine.gadgets.selector, position_bits, part, workspace);
+            let position =
+                |part| self.selection.position(&self.engine.gadgets.selector, position_bits, part, workspace);
             parts.into_iter().map(position).collect::<Result<_>>()
         })?;
         steps.time("answer_projection", || {
-            selection.slots(&turned).iter().map(|slot| self.project(keys, slot, workspace)).collect()
+            self.selection.slots(&turned).iter().map(|slot| self.project(keys, slot, workspace)).collect()
         })
     }
 
@@ -158,14 +143,9 @@ impl Server {
     }
 
     /// The slots that queries to one bucket ask for, with one pass over it.
-    fn group(
-        &self,
-        steps: &mut Turns,
-        selection: &Selection,
-        (bucket, group): (usize, &[Asked]),
-        context: &Context,
-    ) -> Result<Vec<Slots>> {
-        let (engine, layout, mut workspace) = (&self.engine, &self.store.layout, workspace());
+    fn group(&self, steps: &mut Turns, (bucket, group): (usize, &[Asked]), context: &Context) -> Result<Vec<Slots>> {
+        let (engine, layout, selection) = (&self.engine, &self.layout, &self.selection);
+        let mut workspace = workspace();
         let column_bits = layout.column_bits as usize;
         let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
         for Asked { keys, query, .. } in group {
@@ -181,7 +161,7 @@ impl Server {
                 Folding::new(selection, &engine.gadgets.selector, &selectors[..column_bits])
             })
             .collect();
-        self.store.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
+        self.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
             let products = steps.time("answer_first_dimension", multiply)?;
             let mut queries = foldings.iter_mut().zip(products);
             steps.time("answer_folding", || queries.try_for_each(|(folding, products)| folding.extend(products)))
@@ -191,16 +171,36 @@ impl Server {
         for ((asked, selectors), folding) in group.iter().zip(&selectors).zip(foldings) {
             let parts = steps.time("answer_folding", || folding.finish())?;
             let selected = (asked.keys, &selectors[column_bits..]);
-            found.push(self.slots(steps, selection, selected, parts, &mut workspace)?);
+            found.push(self.slots(steps, selected, parts, &mut workspace)?);
         }
         Ok(found)
     }
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database (phase `encode`), unless it is to be streamed.
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let engine = Engine::new(params, context.kernel)?;
+        let buckets = params.buckets(database.shape())?;
+        let layout = params.layout(buckets.each)?;
+        let selection = Selection::new(layout, &engine.ring, params.matrix_primes, context.threads)?;
+        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
+        let parts = (0..buckets.count()).map(|bucket| (encoder.clone(), buckets.database(database, bucket)));
+        let matrices = if context.streamed {
+            parts.map(|(encoder, database)| Matrix::streamed(encoder, database)).collect()
+        } else {
+            let encode =
+                || parts.map(|(encoder, database)| Matrix::whole(encoder, &database, context)).collect::<Result<_>>();
+            context.clock.time("encode", Group::Offline, encode)?
+        };
+        Ok(Self { engine, buckets, layout, selection, matrices, clients: Vec::new() })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
-            TableBytes::new("database", self.store.matrices.iter().map(Matrix::held_bytes).sum()),
+            TableBytes::new("database", self.matrices.iter().map(Matrix::held_bytes).sum()),
             TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
         ]
     }
@@ -217,33 +217,33 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request; eight queries to a bucket share one pass over it.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = context.clock.clone();
-        let mut steps = Turns::new(&clock);
+        let clock = &context.clock;
+        let mut steps = Turns::new(clock);
         // By bucket; queries of a request go to one bucket after the other.
-        let buckets = self.store.buckets.count();
+        let buckets = self.buckets.count();
         let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
         steps.time("answer_parse", || -> Result<()> {
             for (request, sent) in requests.iter().enumerate() {
-                let keys = self.keys(sent.session)?;
+                let keys = client_of(&self.clients, sent.session)?;
                 for (number, query) in self.parse(sent)?.into_iter().enumerate() {
                     asked[number % buckets].push(Asked { request, number, keys, query });
                 }
             }
             Ok(())
         })?;
-        let (selection, mut workspace) = (self.selection(context.threads)?, workspace());
+        let mut workspace = workspace();
         let empty = |request: &Request| vec![Vec::new(); request.queries as usize];
         let mut slots: Vec<Vec<Slots>> = requests.iter().map(empty).collect();
         for (bucket, asked) in asked.iter().enumerate() {
             for group in asked.chunks(BATCH) {
-                for (asked, found) in group.iter().zip(self.group(&mut steps, &selection, (bucket, group), context)?) {
+                for (asked, found) in group.iter().zip(self.group(&mut steps, (bucket, group), context)?) {
                     slots[asked.request][asked.number] = found;
                 }
             }
         }
         let mut responses = Vec::with_capacity(requests.len());
         for (request, slots) in requests.iter().zip(slots) {
-            let (keys, slots) = (self.keys(request.session)?, slots.concat());
+            let (keys, slots) = (client_of(&self.clients, request.session)?, slots.concat());
             let bytes = steps.time("answer_response", || self.respond(keys, &slots, &mut workspace))?;
             responses.push(vec![("answer", Frame::of(NAME, "answer", &bytes))]);
         }
@@ -252,7 +252,11 @@ impl protocol::Server for Server {
     }
 
     fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<Messages> {
-        self.store.update(changes)?;
+        for (index, record) in changes {
+            for (bucket, position) in self.buckets.places(*index) {
+                self.matrices[bucket].update(&[(position, record.clone())])?;
+            }
+        }
         Ok(Messages::new())
     }
 }

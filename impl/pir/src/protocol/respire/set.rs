@@ -1,5 +1,6 @@
 //! Respire's parameter set.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use gadget::{Family, new_gadget};
@@ -8,9 +9,7 @@ use ring::{Kernel, Ring};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
-use crate::core::params::{ErrorSize, ParameterSet, SecretKind, in_range};
-use crate::core::workload::Shape;
+use crate::core::{Error, ErrorSize, ParameterSet, Result, SecretKind, Shape, in_range};
 use crate::parts::buckets::{Batch, Buckets};
 use crate::parts::folding::{Dimensions, Layout, ResponseParams};
 use crate::parts::ring_matrix::{MAX_STDDEV, Rlwe, check_secret};
@@ -58,28 +57,17 @@ pub struct Steps<T> {
 }
 
 impl<T> Steps<T> {
-    /// `of` each step, with its name.
-    pub fn map<U>(self, of: impl Fn(&'static str, T) -> U) -> Steps<U> {
-        Steps {
-            selector: of("selector", self.selector),
-            leaf_expansion: of("leaf_expansion", self.leaf_expansion),
-            selector_expansion: of("selector_expansion", self.selector_expansion),
-            conversion: of("conversion", self.conversion),
-            vector: of("vector", self.vector),
-        }
-    }
-}
-
-impl<T> Steps<Result<T>> {
-    /// All, or the first error.
-    pub fn collect(self) -> Result<Steps<T>> {
-        let Self { selector, leaf_expansion, selector_expansion, conversion, vector } = self;
+    /// `of` each step, with its name, or the first error.
+    pub fn try_map<U, E>(
+        self,
+        of: impl Fn(&'static str, T) -> std::result::Result<U, E>,
+    ) -> std::result::Result<Steps<U>, E> {
         Ok(Steps {
-            selector: selector?,
-            leaf_expansion: leaf_expansion?,
-            selector_expansion: selector_expansion?,
-            conversion: conversion?,
-            vector: vector?,
+            selector: of("selector", self.selector)?,
+            leaf_expansion: of("leaf_expansion", self.leaf_expansion)?,
+            selector_expansion: of("selector_expansion", self.selector_expansion)?,
+            conversion: of("conversion", self.conversion)?,
+            vector: of("vector", self.vector)?,
         })
     }
 }
@@ -135,9 +123,9 @@ impl ParameterSet for Set {
         // Each row takes a coefficient of the query.
         in_range("row_bits", *row_bits, 0..=rlwe.degree.ilog2())?;
         let ring = rlwe.ring(Kernel::Scalar)?;
-        bases
-            .map(|key, base| gadget(&ring, base).map_err(|e| Error::value(&format!("bases.{key}"), e.to_string())))
-            .collect()?;
+        bases.try_map(|key, base| {
+            gadget(&ring, base).map_err(|e| Error::value(&format!("bases.{key}"), e.to_string()))
+        })?;
         let Response { slot_degree, degree, secret, error, .. } = *response;
         let powers = slot_degree.is_power_of_two() && degree.is_power_of_two();
         if !powers || slot_degree < 64 || degree < slot_degree || degree > rlwe.degree {
@@ -168,7 +156,8 @@ fn length(modulus: u64, base: u64) -> u64 {
 impl Set {
     /// Digits of each gadget.
     pub fn lengths(&self) -> Steps<u64> {
-        self.bases.map(|_, base| length(self.rlwe.modulus(), base))
+        let Ok(lengths) = self.bases.try_map(|_, base| Ok::<_, Infallible>(length(self.rlwe.modulus(), base)));
+        lengths
     }
 
     /// Digits of the switch to the ring of responses.

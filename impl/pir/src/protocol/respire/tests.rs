@@ -9,9 +9,11 @@ use ring::Kernel;
 
 use super::describe::describe;
 use super::*;
-use crate::core::protocol::{Client as _, Request, Server as _};
+use crate::core::database::Database;
+use crate::core::protocol::{Client as _, Context, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
+use crate::core::workload::Shape;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, read};
 
 /// Toy dimensions, right in every respect but security.

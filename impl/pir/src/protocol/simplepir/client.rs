@@ -6,14 +6,10 @@ use ring::{DiscreteGaussian, Seed};
 use super::Set;
 use super::hint::Hint;
 use super::server::{Server, delta_bytes};
-use super::set::{NAME, SEED_BYTES};
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Context, Messages, Request, only};
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
-use crate::parts::lwe_matrix::Lwe;
-use crate::parts::lwe_matrix::{EntryChange, Layout};
+use super::set::NAME;
+use crate::core::seed::SEED_BYTES;
+use crate::core::{Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
+use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, read_changes};
 
 /// What the client received offline.
 struct Offline {
@@ -38,15 +34,6 @@ pub struct Client {
 }
 
 impl Client {
-    pub(super) fn new(params: &Set, shape: Shape) -> Result<Self> {
-        Ok(Self {
-            lwe: params.lwe.clone(),
-            layout: params.layout(shape)?,
-            error: params.lwe.error.sampler()?,
-            offline: None,
-        })
-    }
-
     fn receive_hint(&mut self, message: Frame) -> Result<()> {
         let length = SEED_BYTES + 4 * self.layout.rows * self.lwe.dimension;
         let message = message.check(NAME, "hint", length as u64)?;
@@ -76,6 +63,15 @@ impl protocol::Client for Client {
     type Server = Server;
     type Query = Query;
 
+    fn new(params: &Set, shape: Shape, _: &mut Context) -> Result<Self> {
+        Ok(Self {
+            lwe: params.lwe.clone(),
+            layout: params.layout(shape)?,
+            error: params.lwe.error.sampler()?,
+            offline: None,
+        })
+    }
+
     fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
         self.receive_hint(only("hint", &messages)?.clone())
     }
@@ -84,16 +80,9 @@ impl protocol::Client for Client {
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
         let public = &self.offline()?.public;
-        let lwe_error = |e: lattice::lwe::LweError| Error::value("lwe", e.to_string());
-        let secret = self.lwe.secret.distribution();
-        let keys = indices
-            .iter()
-            .map(|_| secret.sample(self.lwe.dimension, &mut context.rng))
-            .collect::<std::result::Result<Vec<_>, _>>();
-        let keys = keys.map_err(lwe_error)?;
+        let keys = self.lwe.keys(indices.len(), &mut context.rng)?;
         let columns = self.layout.columns;
-        let mut bodies =
-            encrypt_zero(public, columns, &keys, &self.error, context.kernel, &mut context.rng).map_err(lwe_error)?;
+        let mut bodies = encrypt_zero(public, columns, &keys, &self.error, context.kernel, &mut context.rng)?;
         let mut builder = FrameBuilder::new(4 * columns * indices.len());
         for (k, (&index, body)) in indices.iter().zip(&mut bodies).enumerate() {
             let (_, column, _) = self.layout.place(index);
@@ -110,7 +99,7 @@ impl protocol::Client for Client {
         let scale = self.layout.scale();
         let mut records = Vec::with_capacity(asked.len());
         for (k, query) in asked.iter().enumerate() {
-            let (first_row, _, slot) = self.layout.place(query.index);
+            let (first_row, ..) = self.layout.place(query.index);
             let wide = code.entries_per_record() as usize;
             let answer = message.words(4 * (k * rows + first_row), wide);
             let decrypt = |(i, word): (usize, u32)| {
@@ -118,7 +107,7 @@ impl protocol::Client for Client {
                 (round(phase, scale, code.plain_modulus()).0 + i32::from(code.offset())) as u16
             };
             let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
-            records.push(if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) });
+            records.push(self.layout.record(query.index, &entries));
         }
         Ok(records)
     }
@@ -138,7 +127,7 @@ impl protocol::Client for Client {
             let (_, column, _) = self.layout.place(query.index);
             let error = |(row, word): (usize, u32)| {
                 let phase = word.wrapping_sub(hint.inner_product(row, &query.key));
-                residual(phase, scale, server.database().entry(row, column))
+                residual(phase, scale, server.database.entry(row, column))
             };
             context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(error));
         }
@@ -153,24 +142,16 @@ impl protocol::Client for Client {
             }
             let entries = self.layout.code.entries_per_record();
             let each = delta_bytes(1, entries) as usize;
-            let message = Frame::parse(message.bytes(), NAME, "hint_delta")?;
-            if message.payload().len() % each != 0 {
-                return Err(Error::message("hint_delta", format!("its payload is not made of parts of {each} bytes.")));
-            }
             let layout = self.layout;
-            let mut changes = Vec::new();
-            for part in message.payload().chunks_exact(each) {
-                let (index, deltas) = part.split_at(8);
-                let index = index.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
-                layout.shape.check_index(index)?;
-                let deltas = deltas.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]])).collect();
-                changes.push(EntryChange { index, deltas });
-            }
+            let deltas = |bytes: &[u8]| bytes.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]])).collect();
+            let changes = read_changes(NAME, message, each, layout.shape)?;
             let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
             let epoch = offline.epoch.wrapping_add(1);
             message.check_epoch("hint_delta", epoch)?;
             // Nothing is changed before everything is checked.
-            changes.iter().for_each(|change| offline.hint.apply(change, &layout, &offline.public));
+            for (index, bytes) in changes {
+                offline.hint.apply(&EntryChange { index, deltas: deltas(bytes) }, &layout, &offline.public);
+            }
             offline.epoch = epoch;
         }
         Ok(())

@@ -6,13 +6,10 @@ use ring::{Kind, Work};
 
 use super::Set;
 use super::server::delta_bytes;
-use super::set::SEED_BYTES;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count, new_memory};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::workload::Workload;
+use crate::core::seed::SEED_BYTES;
+use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::lwe_matrix::{Layout, hint_buffers_bytes};
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lattice::lwe::PublicMatrix;
 
-use super::set::SEED_BYTES;
-use crate::core::wire::Frame;
+use crate::core::Frame;
+use crate::core::seed::SEED_BYTES;
 use crate::parts::lwe_matrix::{EntryChange, Layout};
 
 /// H = D' A, row-major words, with changed rows aside: the message's bytes are shared, never copied.

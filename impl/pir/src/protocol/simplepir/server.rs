@@ -1,25 +1,20 @@
 //! SimplePIR's server.
 
-use std::sync::Arc;
-
 use lattice::lwe::PublicMatrix;
-use rand::RngCore;
-use ring::Seed;
 
 use super::Set;
 use super::hint::Hint;
-use super::set::{NAME, SEED_BYTES};
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::Result;
-use crate::core::protocol::{self, Change, Context, Messages, Request, check_queries, only};
-use crate::core::wire::{Frame, FrameBuilder};
+use super::set::NAME;
+use crate::core::seed::{SEED_BYTES, fresh_seed};
+use crate::core::{
+    Change, Context, Database, Frame, FrameBuilder, Group, Messages, Request, Result, TableBytes, check_queries, only,
+    protocol,
+};
 use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
 /// The packed database and its hint.
 pub struct Server {
-    database: LinearDatabase,
+    pub(super) database: LinearDatabase,
     public: PublicMatrix,
     hint: Hint,
     /// Updates so far, modulo 2^16.
@@ -27,30 +22,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = params.layout(database.shape())?;
-        let dimension = params.lwe.dimension;
-        let mut seed = Seed([0; SEED_BYTES]);
-        context.rng.fill_bytes(&mut seed.0);
-        let public = PublicMatrix::new(seed, dimension);
-        let clock = Arc::clone(&context.clock);
-        let encoded = clock.time("encode", Group::Offline, || LinearDatabase::encode(layout, database, context))?;
-        let words = layout.rows * dimension;
-        let mut builder = FrameBuilder::new(SEED_BYTES + 4 * words);
-        builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seed.0);
-        clock.time("hint", Group::Offline, || {
-            encoded.accumulate_hint(&public, builder.words_mut(SEED_BYTES, words), context)
-        })?;
-        builder.words_to_wire(SEED_BYTES, words);
-        let message = builder.finish(NAME, "hint");
-        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
-    }
-
-    pub(super) fn database(&self) -> &LinearDatabase {
-        &self.database
-    }
-
     /// The hint message for a new client, with all updates in it.
     fn hint(&self) -> Frame {
         if self.epoch == self.hint.message().epoch() {
@@ -67,6 +38,27 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and computes H = D' A (phases `encode` and `hint`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = params.layout(database.shape())?;
+        let dimension = params.lwe.dimension;
+        let seed = fresh_seed(&mut context.rng);
+        let public = PublicMatrix::new(seed, dimension);
+        let clock = &context.clock;
+        let encoded = clock.time("encode", Group::Offline, || LinearDatabase::encode(layout, database, context))?;
+        let words = layout.rows * dimension;
+        let mut builder = FrameBuilder::new(SEED_BYTES + 4 * words);
+        builder.payload_mut()[..SEED_BYTES].copy_from_slice(&seed.0);
+        clock.time("hint", Group::Offline, || {
+            encoded.accumulate_hint(&public, builder.words_mut(SEED_BYTES, words), context)
+        })?;
+        builder.words_to_wire(SEED_BYTES, words);
+        let message = builder.finish(NAME, "hint");
+        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         let changed = self.hint.changed().values().map(|row| size_of_val::<[u32]>(row));
         vec![

@@ -3,16 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::Result;
-use crate::core::params::ParameterSet;
-use crate::core::workload::Shape;
+use crate::core::{ParameterSet, Result, Shape};
 use crate::parts::lwe_matrix::{Layout, Lwe, PlainModuli, Tiling};
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "simplepir";
-
-/// Bytes of the seed of A, at the start of the hint message.
-pub(super) const SEED_BYTES: usize = 16;
 
 /// The tables of params/simplepir/*.toml.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@ use crate::protocol::tests_support::{
 };
 
 use super::*;
+use crate::core::workload::Shape;
 use crate::parts::lwe_matrix::RecordCode;
 
 const TABLE: &str =

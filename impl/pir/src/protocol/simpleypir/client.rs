@@ -9,12 +9,8 @@ use ring::{Kernel, Ring, Seed};
 use super::layout::Layout;
 use super::server::{Public, Server};
 use super::{Set, SimpleYpir};
-use crate::core::database::Record;
-use crate::core::error::Result;
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{Context, Request};
-use crate::core::workload::Shape;
-use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe, read_record};
+use crate::core::{Context, NoiseLog, Record, Request, Result, Shape};
+use crate::parts::ring_matrix::{Asks, Query, RingClient, Rlwe};
 
 impl Asks for SimpleYpir {
     type Layout = Layout;
@@ -49,7 +45,7 @@ impl Asks for SimpleYpir {
         rng: &mut ChaCha20Rng,
         parts: &mut [&mut [u8]],
     ) -> Result<()> {
-        let message = (layout.place(query.index).0, set.scale());
+        let message = (layout.cells().place(query.index).0, set.scale());
         public.queries.body(&query.key, message, error, set.query_coefficient_bytes, rng, parts[1]);
         let keys = public.packing.keys(&query.key, &public.masks, error, rng)?;
         parts[0].copy_from_slice(&keys.to_bytes(&public.packing));
@@ -63,8 +59,7 @@ impl Asks for SimpleYpir {
     fn open(client: &RingClient<Self>, index: u64, opener: &SplitKey, answer: &[u8]) -> Result<Record> {
         let Set { switch, entry_bits, .. } = client.set;
         let (layout, degree) = (&client.layout, client.layout.degree);
-        let (_, bit) = layout.place(index);
-        let wanted = layout.entries_of(bit);
+        let (wanted, first) = layout.cells().entries_of(index);
         let mut entries = Vec::with_capacity(layout.columns());
         for (element, ciphertext) in answer.chunks_exact(ciphertext_bytes(client)).enumerate() {
             // Only the elements with the record are decrypted.
@@ -75,9 +70,7 @@ impl Asks for SimpleYpir {
                 entries.resize(columns.end, 0);
             }
         }
-        let first = bit - wanted.start as u64 * u64::from(entry_bits);
-        let bits = layout.shape.record_bits as usize;
-        Ok(read_record(&entries[wanted], entry_bits, client.set.offset(), first, bits))
+        Ok(layout.cells().record(&entries[wanted], first))
     }
 
     /// The errors of all entries of the item asked for.
@@ -90,10 +83,10 @@ impl Asks for SimpleYpir {
         log: &mut NoiseLog,
     ) -> Result<()> {
         let (layout, switch) = (&client.layout, client.set.switch);
-        let (row, _) = layout.place(index);
+        let (row, ..) = layout.cells().place(index);
         for (element, ciphertext) in answer.chunks_exact(ciphertext_bytes(client)).enumerate() {
             let columns = element * layout.degree..(element + 1) * layout.degree;
-            let entries = columns.map(|column| server.entry(row, column).into());
+            let entries = columns.map(|column| server.matrix.get(row, column).into());
             let ciphertext = switch.read(layout.degree, layout.degree, ciphertext)?;
             let (threshold, errors) = switch.errors(opener, &ciphertext, 1 << layout.entry_bits, entries)?;
             log.add("answer", threshold, errors);

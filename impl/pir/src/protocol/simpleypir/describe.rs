@@ -7,13 +7,9 @@ use ring::{BlockDiagonal, Kind, Work};
 
 use super::Set;
 use super::layout::Layout;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count};
-use crate::core::seed::SEED_BYTES;
-use crate::core::workload::Workload;
-use crate::parts::ring_matrix::{Packing, masks_update_work, ring_numbers, seed_memory};
+use crate::core::{Result, Sizes, TableBytes, Workload};
+use crate::parts::ring_matrix::{Packing, masks_update_work, ring_numbers, seed_memory, seed_messages};
 
 const METHOD: Method = Method::Cdks;
 
@@ -24,16 +20,13 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let (degree, poly) = (layout.degree as u64, params.rlwe.poly_bytes());
     let (blocks, packing) = (rows.div_ceil(degree), Packing::new(&params.rlwe, METHOD, params.packing));
     let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
-    let served = Some(queries);
-    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
     let key_bytes = packing.key_bytes();
-    let keys = count(&[key_bytes, queries]);
-    sizes.message("keys", Direction::Upload, "query", keys, "log2(d) l d log2(q) k / 8", served);
-    let query = count(&[params.query_coefficient_bytes as u64, rows, queries]);
-    sizes.message("query", Direction::Upload, "query", query, "w N k", served);
+    let asked = [
+        ("keys", key_bytes, "log2(d) l d log2(q) k / 8"),
+        ("query", count(&[params.query_coefficient_bytes as u64, rows]), "w N k"),
+    ];
     let answer_each = count(&[params.switch.bytes(layout.degree, layout.degree), elements]);
-    let answer = count(&[answer_each, queries]);
-    sizes.message("answer", Direction::Download, "answer", answer, "c d (28 + 20) k / 8", served);
+    seed_messages(&mut sizes, queries, &asked, (answer_each, "c d (28 + 20) k / 8"));
 
     let tables = count(&[elements, packing.table_bytes()]);
     let key_masks = packing.key_mask_bytes();
@@ -57,12 +50,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let encoding = 32 * 2 * columns;
     sizes.memory = seed_memory(server, key_masks, packing.making_bytes().max(online).max(encoding));
 
-    // Outputs that an update touches: those of the records' entries.
-    let outputs_of = |index: u64| {
-        let (first, last) = layout.columns_of(index);
-        first / layout.degree..=last / layout.degree
-    };
-    let touched = workload.touched(elements, outputs_of);
+    let touched = workload.touched(elements, |index| layout.cells().groups_of(index, layout.degree));
     let packed = (METHOD, params.packing);
     sizes.layout.extend(ring_numbers(&params.rlwe, packed, params.switch, [elements, touched]));
     let samples = rows + packing.key_polynomials() * degree;

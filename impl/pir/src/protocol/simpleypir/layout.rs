@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::set::{Rows, Set};
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
+use crate::parts::ring_matrix::Cells;
 
 /// A database as rows of items. The bits of an item's records stand one after the other and are cut into entries.
 #[derive(Clone, Copy, Debug)]
@@ -69,29 +69,15 @@ impl Layout {
         self.elements * self.degree
     }
 
-    /// Item of a record and its first bit within.
-    pub fn place(&self, index: u64) -> (usize, u64) {
-        let within = index % self.records_per_item;
-        ((index / self.records_per_item) as usize, within * self.shape.record_bits)
+    /// First and number of the columns of an element.
+    pub fn element(&self, element: usize) -> (usize, usize) {
+        (element * self.degree, self.degree)
     }
 
-    /// Entries that hold part of the record whose first bit within its item is `bit`.
-    pub fn entries_of(&self, bit: u64) -> std::ops::Range<usize> {
-        let width = u64::from(self.entry_bits);
-        (bit / width) as usize..(bit + self.shape.record_bits).div_ceil(width) as usize
-    }
-
-    /// First and last column of a record.
-    pub fn columns_of(&self, index: u64) -> (usize, usize) {
-        let range = self.entries_of(self.place(index).1);
-        (range.start, range.end - 1)
-    }
-
-    /// Bits of the items from `item` on, so many of them, that hold records: first bit in the database, number.
-    pub fn bits(&self, item: usize) -> (u64, u64) {
-        let first = (item as u64 * self.records_per_item).min(self.shape.records);
-        let records = self.records_per_item.min(self.shape.records - first);
-        (first * self.shape.record_bits, records * self.shape.record_bits)
+    /// Where records are in the matrix: a row is one cell.
+    pub fn cells(&self) -> Cells {
+        let Self { shape, records_per_item: records, entry_bits, .. } = *self;
+        Cells { shape, records, columns: 1, entries: self.columns(), entry_bits }
     }
 
     /// Bytes of the database in memory.

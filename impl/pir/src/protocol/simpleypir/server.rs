@@ -9,16 +9,13 @@ use ring::{ColumnMatrix, Kernel, Ntt, Poly, ResidueVector, Ring, Seed};
 use super::Set;
 use super::layout::Layout;
 use super::set::NAME;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
-use crate::core::tables::{Tables, side_by_side};
+use crate::core::seed::{self, fresh_seed};
+use crate::core::tables::{Tables, make_tables};
+use crate::core::{
+    Change, Context, Database, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
+};
 use crate::parts::ring_matrix::{
-    Difference, RingQueries, bodies, column_masks, fill_rows, pack_all, packing_table, read_coefficients,
-    replace_record, update_masks,
+    RingQueries, bodies, column_masks, pack_all, packing_table, read_coefficients, read_keys, update_masks,
 };
 
 /// What server and clients derive from the public seed.
@@ -49,7 +46,7 @@ pub struct Server {
     layout: Layout,
     public: Public,
     seed: Seed,
-    matrix: ColumnMatrix,
+    pub(super) matrix: ColumnMatrix,
     /// a_k of the query.
     query_masks: Vec<Poly<u32, Ntt>>,
     /// For each element of an item the ring masks of its d columns, which updates change.
@@ -58,73 +55,41 @@ pub struct Server {
 }
 
 impl Server {
-    /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
-    pub(super) fn preprocess(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let layout = Layout::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layout, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let matrix = clock.time("encode", Group::Offline, || encode(params, &layout, database, context))?;
-        let query_masks = public.queries.masks();
-        let (hint, tables) = (Vec::with_capacity(layout.elements), Tables::default());
-        let mut server = Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables };
-        server.hint = clock.time("hint", Group::Offline, || {
-            (0..layout.elements).map(|element| server.masks_of(element, context.threads)).collect::<Result<_>>()
-        })?;
-        context.progress.begin("packing_tables", layout.elements as u64);
-        let tables = clock.time("packing_tables", Group::Offline, || {
-            side_by_side(0..layout.elements, context.threads, |element| {
-                let table = server.table(element);
-                context.progress.advance(1);
-                table
-            })
-        })?;
-        server.tables = tables.into_iter().collect();
-        context.progress.end();
-        Ok(server)
-    }
-
-    /// The centred entry in that row and column.
-    pub(super) fn entry(&self, row: usize, column: usize) -> i32 {
-        self.matrix.get(row, column)
-    }
-
-    /// The ring masks of one element's columns, from the database.
-    fn masks_of(&self, element: usize, threads: usize) -> Result<Vec<Poly<u32, Ntt>>> {
-        let (ring, degree) = (&*self.public.ring, self.layout.degree);
-        column_masks(&self.matrix, ring, &self.query_masks, (element * degree, degree), threads)
-    }
-
-    fn table(&self, element: usize) -> Result<PackingTable> {
-        packing_table(&self.public.packing, &self.public.masks, &self.hint[element])
-    }
-
-    /// Writes a changed record.
-    fn change(&mut self, index: u64, record: &[u8]) -> Result<Difference> {
-        let layout = self.layout;
-        let (row, bit) = layout.place(index);
-        let columns = layout.entries_of(bit);
-        let first = bit - columns.start as u64 * u64::from(layout.entry_bits);
-        let place = (row, columns);
-        replace_record(&mut self.matrix, place, (layout.entry_bits, first), record, layout.shape.record_bits)
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<(Vec<ResidueVector>, Vec<PackingKeys>)> {
         let (packing, bytes) = (&self.public.packing, self.params.query_coefficient_bytes * self.layout.rows);
         let (mut queries, mut all_keys) = (Vec::new(), Vec::new());
-        for request in requests {
-            for_each_query(NAME, request, &[("keys", packing.key_bytes()), ("query", bytes)], |parts| {
-                queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, parts[1])?);
-                let keys = PackingKeys::from_bytes(packing, parts[0]);
-                all_keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-                Ok(())
-            })?;
-        }
+        for_each_query(NAME, requests, &[("keys", packing.key_bytes()), ("query", bytes)], |parts| {
+            queries.push(read_coefficients(&self.public.ring, self.params.query_coefficient_bytes, parts[1])?);
+            all_keys.push(read_keys(packing, parts[0])?);
+            Ok(())
+        })?;
         Ok((queries, all_keys))
     }
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and makes the packing tables of its hints (phases `encode`, `hint`, `packing_tables`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::choose(params, database.shape())?;
+        let seed = fresh_seed(&mut context.rng);
+        let public = Public::new(params, &layout, seed, context.kernel)?;
+        let clock = &context.clock;
+        let matrix = clock.time("encode", Group::Offline, || {
+            let mut matrix = ColumnMatrix::new(layout.rows, layout.columns(), layout.degree)?;
+            layout.cells().encode(&mut matrix, database, context).map(|()| matrix)
+        })?;
+        let query_masks = public.queries.masks();
+        let hint: Vec<_> = clock.time("hint", Group::Offline, || {
+            let masks = |columns| column_masks(&matrix, &public.ring, &query_masks, columns, context.threads);
+            (0..layout.elements).map(|element| masks(layout.element(element))).collect::<Result<_>>()
+        })?;
+        let table = |element: usize| packing_table(&public.packing, &public.masks, &hint[element]);
+        let tables = make_tables(layout.elements, context, table)?.into();
+        Ok(Self { params: params.clone(), layout, public, seed, matrix, query_masks, hint, tables })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         vec![
             TableBytes::new("database", self.matrix.stored_bytes()),
@@ -141,7 +106,7 @@ impl protocol::Server for Server {
 
     /// Answers every query of every request in one pass over the database and one over each packing table.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
         let products =
@@ -165,53 +130,21 @@ impl protocol::Server for Server {
     /// `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let layout = self.layout;
-        let clock = Arc::clone(&context.clock);
-        let elements = |(index, _): &Change| {
-            let (first_column, last_column) = layout.columns_of(*index);
-            first_column / layout.degree..=last_column / layout.degree
-        };
+        let clock = &context.clock;
+        let elements = |(index, _): &Change| layout.cells().groups_of(*index, layout.degree);
         let touched: BTreeSet<usize> = changes.iter().flat_map(elements).collect();
-        self.tables.invalidate(touched.iter().copied());
+        let Self { public, matrix, query_masks, hint, tables, .. } = self;
+        tables.invalidate(touched.iter().copied());
         clock.time("update_hint", Group::Update, || -> Result<()> {
-            let differences = changes.iter().map(|(index, record)| self.change(*index, record));
-            let differences = differences.collect::<Result<Vec<_>>>()?;
-            let mut hint = std::mem::take(&mut self.hint);
-            let queries = (&*self.public.ring, &self.public.queries);
-            let again = |element| self.masks_of(element, context.threads);
-            update_masks(&mut hint, queries, &differences, &touched, again)?;
-            self.hint = hint;
-            Ok(())
+            let replaced = changes.iter().map(|change| layout.cells().replace(matrix, change));
+            let differences = replaced.collect::<Result<Vec<_>>>()?;
+            let masks = |columns| column_masks(matrix, &public.ring, query_masks, columns, context.threads);
+            let again = |element| masks(layout.element(element));
+            update_masks(hint, (&public.ring, &public.queries), &differences, &touched, again)
         })?;
-        clock.time("update_packing_tables", Group::Update, || -> Result<()> {
-            for element in touched {
-                let table = self.table(element)?;
-                self.tables.set(element, table);
-            }
-            Ok(())
+        clock.time("update_packing_tables", Group::Update, || {
+            tables.renew(|element| packing_table(&public.packing, &public.masks, &hint[element]))
         })?;
         Ok(Messages::new())
     }
-}
-
-/// Cuts the items into centred entries.
-fn encode(params: &Set, layout: &Layout, database: &Database, context: &Context) -> Result<ColumnMatrix> {
-    let columns = layout.columns();
-    let mut matrix = ColumnMatrix::new(layout.rows, columns, layout.degree)?;
-    fill_rows(&mut matrix, ("encode", layout.items as usize), context, |start, rows| {
-        let mut centred = vec![0i16; rows * columns];
-        let (mut bytes, mut scratch) = (Vec::new(), Vec::new());
-        let mut entries = vec![0u16; columns];
-        for (row, out) in centred.chunks_exact_mut(columns).enumerate() {
-            let (first, bits) = layout.bits(start + row);
-            bytes.clear();
-            bytes.resize((bits as usize).div_ceil(8), 0);
-            database.read_bits(first, bits as usize, &mut scratch, &mut bytes)?;
-            let used = (bits as usize).div_ceil(layout.entry_bits as usize);
-            ring::bits::read_entries(&bytes, 0, layout.entry_bits, &mut entries[..used]);
-            let pairs = out.iter_mut().zip(&entries[..used]);
-            pairs.for_each(|(out, &entry)| *out = (i32::from(entry) - params.offset()) as i16);
-        }
-        Ok(centred)
-    })?;
-    Ok(matrix)
 }

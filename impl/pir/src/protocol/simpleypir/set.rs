@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::Result;
-use crate::core::params::{ParameterSet, in_range};
+use crate::core::{ParameterSet, Result, in_range};
 use crate::parts::ring_matrix::{Gadget, Rlwe, Switch};
 
 /// Name of the protocol.
@@ -55,10 +54,5 @@ impl Set {
     /// floor(q / p).
     pub fn scale(&self) -> u64 {
         self.rlwe.modulus() >> self.entry_bits
-    }
-
-    /// What is subtracted from a stored entry to centre it.
-    pub fn offset(&self) -> i32 {
-        1 << (self.entry_bits - 1)
     }
 }

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use ring::{Kernel, Seed};
 
 use super::*;
+use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, committed, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,

@@ -7,13 +7,10 @@ use super::layout::{Layers, MAX_PACKED_ENTRIES};
 use super::public::Public;
 use super::server::Server;
 use super::set::{Body, Set};
-use crate::core::database::Record;
-use crate::core::error::{Error, Result};
-use crate::core::noise::NoiseLog;
-use crate::core::protocol::{self, Context, Messages, Request, only};
 use crate::core::seed;
-use crate::core::wire::{Frame, FrameBuilder};
-use crate::core::workload::Shape;
+use crate::core::{
+    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+};
 use crate::parts::digits::values_of;
 
 /// One index asked for, with the secrets of its query.
@@ -25,7 +22,6 @@ pub struct Query {
 
 /// The public seed's expansions.
 pub struct Client {
-    protocol: &'static str,
     params: Set,
     layers: Layers,
     first_error: DiscreteGaussian,
@@ -35,11 +31,13 @@ pub struct Client {
     opener: SplitRing,
 }
 
-impl Client {
+impl protocol::Client for Client {
+    type Server = Server;
+    type Query = Query;
+
     /// A client that has not yet seen the seed.
-    pub fn new(protocol: &'static str, params: &Set, shape: Shape) -> Result<Self> {
+    fn new(params: &Set, shape: Shape, _: &mut Context) -> Result<Self> {
         Ok(Self {
-            protocol,
             params: params.clone(),
             layers: Layers::choose(params, shape)?,
             first_error: params.lwe.error.sampler()?,
@@ -48,14 +46,9 @@ impl Client {
             opener: SplitRing::new(params.rlwe.degree)?,
         })
     }
-}
-
-impl protocol::Client for Client {
-    type Server = Server;
-    type Query = Query;
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
-        let seed = seed::received(self.protocol, &messages)?;
+        let seed = seed::received(self.params.protocol(), &messages)?;
         self.public = Some(Public::new(&self.params, &self.layers, seed, context.kernel)?);
         Ok(())
     }
@@ -68,9 +61,8 @@ impl protocol::Client for Client {
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let rng = &mut context.rng;
         let (secret, dimension) = (params.lwe.secret.distribution(), params.lwe.dimension);
-        let first_keys: Vec<Vec<i32>> = (0..indices.len())
-            .map(|_| secret.sample_small(dimension, rng).map_err(|e| Error::value("lwe", e.to_string())))
-            .collect::<Result<_>>()?;
+        let first_keys: Vec<Vec<i32>> =
+            (0..indices.len()).map(|_| Ok(secret.sample_small(dimension, rng)?)).collect::<Result<_>>()?;
         let firsts = public.first.encrypt_zero(layers.first.columns, &first_keys, &self.first_error, rng)?;
         let key_bytes = layers.key_bytes(params) as usize;
         let mut keys = FrameBuilder::new(key_bytes * indices.len());
@@ -102,22 +94,28 @@ impl protocol::Client for Client {
             }
             asked.push(Query { index, first_key, second_key });
         }
-        let mut messages = vec![("query", query.finish(self.protocol, "query"))];
+        let mut messages = vec![("query", query.finish(self.params.protocol(), "query"))];
         if key_bytes > 0 {
-            messages.insert(0, ("keys", keys.finish(self.protocol, "keys")));
+            messages.insert(0, ("keys", keys.finish(self.params.protocol(), "keys")));
         }
         Ok((asked, messages))
     }
 
     fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
-        let entries = self.decrypt(asked, answer)?;
-        let code = self.layers.first.code;
-        let record = |(query, entries): (&Query, Vec<u16>)| {
-            let (_, _, slot) = self.layers.first.place(query.index);
-            if code.is_packed() { code.unpack(entries[0], slot) } else { code.record(&entries) }
+        let (q1, bits) = (i64::from(self.params.layers.switched_modulus), self.params.layers.entry_bits);
+        let entry = |phase: i64| {
+            // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
+            let message = ((phase << bits) + q1 / 2).div_euclid(q1);
+            (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits) as u16
         };
-        let records = asked.iter().zip(entries).map(record).collect();
-        Ok(records)
+        let record = |(query, answer): (&Query, &[u8])| -> Result<Record> {
+            let phases = self.first_phases(query, &self.open(query, answer)?);
+            let entries: Vec<u16> = phases.into_iter().map(entry).collect();
+            Ok(self.layers.first.record(query.index, &entries))
+        };
+        let message = self.message(answer, asked.len())?;
+        let answers = message.payload().chunks_exact(self.layers.answer_bytes(&self.params));
+        asked.iter().zip(answers).map(record).collect()
     }
 
     /// Logs, of every query, the errors of its answer's coefficients and of the first layer's samples that they are digits of.
@@ -151,7 +149,7 @@ impl protocol::Client for Client {
                 }
             }
             let phases = self.first_phases(query, &self.open(query, answer)?);
-            let errors = rows.zip(phases).map(|(row, phase)| self.first_error(phase, server.first_entry(row, column)));
+            let errors = rows.zip(phases).map(|(row, phase)| self.first_error(phase, server.first.entry(row, column)));
             of_query.add("first_layer", threshold, errors);
             context.noise.add_of_one_key(of_query);
         }
@@ -177,28 +175,10 @@ impl Client {
         messages.into_iter().map(i64::from).collect()
     }
 
-    /// The entries of every record of a request.
-    fn decrypt(&self, asked: &[Query], answer: &Messages) -> Result<Vec<Vec<u16>>> {
-        let (q1, bits) = (i64::from(self.params.layers.switched_modulus), self.params.layers.entry_bits);
-        let entry = |phase: i64| {
-            // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.
-            let message = ((phase << bits) + q1 / 2).div_euclid(q1);
-            (message + i64::from(self.layers.first.code.offset())).rem_euclid(1 << bits) as u16
-        };
-        let mut entries = Vec::with_capacity(asked.len());
-        let message = self.message(answer, asked.len())?;
-        for (query, answer) in asked.iter().zip(message.payload().chunks_exact(self.layers.answer_bytes(&self.params)))
-        {
-            let phases = self.first_phases(query, &self.open(query, answer)?);
-            entries.push(phases.into_iter().map(entry).collect());
-        }
-        Ok(entries)
-    }
-
     /// The message of a response to as many queries.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         let bytes = self.layers.answer_bytes(&self.params);
-        only("answer", answer)?.clone().check(self.protocol, "answer", (bytes * queries) as u64)
+        only("answer", answer)?.clone().check(self.params.protocol(), "answer", (bytes * queries) as u64)
     }
 
     /// The ciphertexts of a query's answer.

@@ -9,14 +9,10 @@ use serde_json::json;
 
 use super::layout::Layers;
 use super::set::{Body, Set};
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::core::error::Result;
 use crate::core::plan::{Plan, count, operations};
-use crate::core::seed::SEED_BYTES;
-use crate::core::workload::Workload;
+use crate::core::{LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
-use crate::parts::ring_matrix::{Selector, ring_numbers, seed_memory};
+use crate::parts::ring_matrix::{Selector, ring_numbers, seed_memory, seed_messages};
 
 /// The description of a set at a workload.
 pub fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
@@ -46,23 +42,17 @@ pub fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
 }
 
 fn messages(params: &Set, layers: &Layers, workload: &Workload, sizes: &mut Sizes) {
-    let queries = workload.queries;
-    let served = Some(queries);
-    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    if !layers.selects_whole() {
-        let keys = count(&[layers.key_bytes(params), queries]);
-        sizes.message("keys", Direction::Upload, "query", keys, "automorphisms l d log2(q) k / 8", served);
-    }
-    let query = count(&[layers.query_bytes() as u64, queries]);
-    let formula = if layers.selects_whole() { "(4 N1 + w d G) k" } else { "(4 N1 + w G) k" };
-    sizes.message("query", Direction::Upload, "query", query, formula, served);
-    let formula = match layers.body {
+    let query = if layers.selects_whole() { "(4 N1 + w d G) k" } else { "(4 N1 + w G) k" };
+    let answer = match layers.body {
         Body::Traced | Body::Merged | Body::Selected => "ne d (28 + 20) k / 8",
         Body::Unpacked => "(1 + J) ne d (28 + 20) k / 8",
         Body::Packed => "(ne + 1) d (28 + 20) k / 8",
     };
-    let answer = count(&[layers.answer_bytes(params) as u64, queries]);
-    sizes.message("answer", Direction::Download, "answer", answer, formula, served);
+    let asked = [
+        ("keys", layers.key_bytes(params), "automorphisms l d log2(q) k / 8"),
+        ("query", layers.query_bytes() as u64, query),
+    ];
+    seed_messages(sizes, workload.queries, &asked, (layers.answer_bytes(params) as u64, answer));
 }
 
 fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
@@ -95,8 +85,8 @@ fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
     // Of one query at a time: the first answer's digits, the masks of their samples, and what becomes of these.
     let samples = layers.samples();
     let packed = match layers.body {
-        Body::Packed | Body::Merged => sizes.packing_bytes(layers.body_gamma(params.method()), samples),
-        Body::Traced => sizes.packing_bytes(1, 1),
+        Body::Packed | Body::Merged => sizes.of_gamma(layers.body_gamma(params.method())).packing_bytes(samples),
+        Body::Traced => sizes.of_gamma(1).packing_bytes(1),
         Body::Unpacked => samples as u64 * poly,
         Body::Selected => 0,
     };

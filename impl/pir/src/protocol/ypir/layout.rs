@@ -4,8 +4,7 @@ use lattice::pack::Method;
 use serde_json::json;
 
 use super::set::{Body, Set};
-use crate::core::error::{Error, Result};
-use crate::core::workload::Shape;
+use crate::core::{Error, Result, Shape};
 use crate::parts::lwe_matrix::{Layout, RecordCode};
 
 /// Most entries of a record whose answers are packed: each takes a packing table of its own, 96 MiB as published. The polynomials of

@@ -24,11 +24,7 @@ use std::marker::PhantomData;
 
 pub use set::{Body, Exchange, Set};
 
-use crate::core::database::Database;
-use crate::core::description::Sizes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{Context, Protocol};
-use crate::core::workload::{Shape, Workload};
+use crate::core::{Error, Protocol, Result, Sizes, Workload};
 
 /// Which of the two protocols it is.
 pub trait Face: 'static {
@@ -47,7 +43,7 @@ pub trait Face: 'static {
 pub struct Cdks;
 
 impl Face for Cdks {
-    const NAME: &'static str = "ypir";
+    const NAME: &'static str = set::YPIR;
     const SUMMARY: &'static str = "YPIR: DoublePIR without a hint to download, one ring ciphertext a byte retrieved";
     const BODIES: &'static [Body] = &[Body::Traced];
     const BODIES_TEXT: &'static str = "leave it out, or take protocol = \"inspire0\"";
@@ -58,7 +54,7 @@ impl Face for Cdks {
 pub struct Inspiring;
 
 impl Face for Inspiring {
-    const NAME: &'static str = "inspire0";
+    const NAME: &'static str = set::INSPIRE0;
     const SUMMARY: &'static str = "InsPIRe_0: YPIR packed by InspiRING, two packing keys instead of eleven";
     const BODIES: &'static [Body] = &[Body::Unpacked, Body::Packed, Body::Merged];
     const BODIES_TEXT: &'static str = "write unpacked, packed or merged";
@@ -89,13 +85,5 @@ impl<F: Face> Protocol for TwoLayers<F> {
 
     fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(set, workload)
-    }
-
-    fn server(set: &Set, database: &Database, context: &mut Context) -> Result<Self::Server> {
-        server::Server::preprocess(F::NAME, set, database, context)
-    }
-
-    fn client(set: &Set, shape: Shape, _: &mut Context) -> Result<Self::Client> {
-        client::Client::new(F::NAME, set, shape)
     }
 }

@@ -7,7 +7,7 @@ use ring::{Kernel, Ring, Seed};
 
 use super::layout::Layers;
 use super::set::Set;
-use crate::core::error::Result;
+use crate::core::Result;
 use crate::parts::lwe_matrix::NegacyclicMatrix;
 use crate::parts::ring_matrix::RingQueries;
 

@@ -1,7 +1,5 @@
 //! The second layer: the first hint's digits as a database, its own hints, and the packing tables made of them.
 
-use std::sync::Arc;
-
 use lattice::pack::PackingTable;
 use ring::matrix::column::LINE;
 use ring::matrix::packed::GROUP_ROWS;
@@ -9,14 +7,11 @@ use ring::{ColumnMatrix, Ntt, Poly};
 
 use super::public::Public;
 use super::set::Set;
-use crate::core::clock::Group;
-use crate::core::description::TableBytes;
-use crate::core::error::Result;
-use crate::core::protocol::Context;
 use crate::core::tables::Tables;
+use crate::core::{Context, Group, Result, TableBytes};
 use crate::parts::digits::centred_digits;
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
-use crate::parts::ring_matrix::{column_masks, fill_rows, packing_table};
+use crate::parts::ring_matrix::{column_masks, digit_columns, fill_rows, packing_table};
 
 /// Writes the digits of `words`, switched to q1, to `out`.
 pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, out: &mut [i16]) {
@@ -26,12 +21,12 @@ pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, ou
 /// A database of digits and what is derived from it.
 pub(super) struct Second {
     /// G rows, d columns a copy: digit j of copy x is column x d + j.
-    matrix: ColumnMatrix,
+    pub matrix: ColumnMatrix,
     /// a_k of its query.
-    query_masks: Vec<Poly<u32, Ntt>>,
+    pub query_masks: Vec<Poly<u32, Ntt>>,
     /// For each copy, for each digit, its column's ring mask.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
-    tables: Tables<PackingTable>,
+    pub tables: Tables<PackingTable>,
 }
 
 impl Second {
@@ -42,9 +37,9 @@ impl Second {
         context: &mut Context,
     ) -> Result<Self> {
         let layers = &public.layers;
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let query_masks = public.second.masks();
-        let (matrix, hints) = clock.time("hint", Group::Offline, || -> Result<_> {
+        let (matrix, hints): (_, Vec<_>) = clock.time("hint", Group::Offline, || -> Result<_> {
             let mut matrix = ColumnMatrix::new(layers.groups, layers.outputs(), layers.degree)?;
             fill(public, (first, hint), &mut matrix, context)?;
             let hints = (0..layers.copies)
@@ -55,15 +50,11 @@ impl Second {
                 .collect::<Result<_>>()?;
             Ok((matrix, hints))
         })?;
-        let mut second = Self { matrix, query_masks, hints, tables: Tables::default() };
-        clock.time("packing_tables", Group::Offline, || {
-            (0..layers.copies).try_for_each(|copy| -> Result<()> {
-                let table = second.table(public, copy)?;
-                second.tables.push(table);
-                Ok(())
-            })
+        let tables: Vec<_> = clock.time("packing_tables", Group::Offline, || {
+            let table = |hint: &Vec<_>| packing_table(&public.packing, &public.masks, hint);
+            hints.iter().map(table).collect::<Result<_>>()
         })?;
-        Ok(second)
+        Ok(Self { matrix, query_masks, hints, tables: tables.into() })
     }
 
     /// See [`crate::core::protocol::Server::tables`].
@@ -74,22 +65,6 @@ impl Second {
             TableBytes::of("second layer's hints", self.hints.iter().flatten().map(Poly::bytes)),
             TableBytes::of("packing tables", self.tables.kept().map(PackingTable::held_bytes)),
         ]
-    }
-
-    fn table(&self, public: &Public, copy: usize) -> Result<PackingTable> {
-        packing_table(&public.packing, &public.masks, &self.hints[copy])
-    }
-
-    pub fn matrix(&self) -> &ColumnMatrix {
-        &self.matrix
-    }
-
-    pub fn query_masks(&self) -> &[Poly<u32, Ntt>] {
-        &self.query_masks
-    }
-
-    pub fn tables(&self) -> Result<Vec<&PackingTable>> {
-        self.tables.all()
     }
 
     /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with
@@ -106,11 +81,7 @@ impl Second {
         for changed in changed.chunk_by(|a, b| a.0 == b.0) {
             self.update_copy(public, changed, threads)?;
         }
-        for copy in self.tables.missing() {
-            let table = self.table(public, copy)?;
-            self.tables.set(copy, table);
-        }
-        Ok(())
+        self.tables.renew(|copy| packing_table(&public.packing, &public.masks, &self.hints[copy]))
     }
 
     /// The changes of one copy, by group.
@@ -183,15 +154,7 @@ fn fill(
 /// The query-dependent digits: G rows; digit j of copy x's answer is column x answer_digits + j.
 pub(super) fn answer_digits(public: &Public, words: &[u32]) -> Result<ColumnMatrix> {
     let Public { params, layers, .. } = public;
-    let columns = layers.samples();
-    let mut matrix = ColumnMatrix::new(layers.groups, columns, layers.degree)?;
-    let mut entries = vec![0i16; LINE * columns];
-    for (start, words) in (0..).step_by(LINE).zip(words.chunks(LINE * layers.copies)) {
-        for (word, out) in words.iter().zip(entries.chunks_exact_mut(layers.answer_digits)) {
-            switched_digits(params, std::iter::once(*word), out);
-        }
-        let rows = words.len() / layers.copies;
-        matrix.set_rows((start, rows), (0, columns), &entries, columns)?;
-    }
-    Ok(matrix)
+    digit_columns(words, (layers.copies, 1, layers.answer_digits), layers.degree, |word, out| {
+        switched_digits(params, word.iter().copied(), out);
+    })
 }

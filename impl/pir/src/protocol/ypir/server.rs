@@ -1,7 +1,6 @@
 //! The server of the two layers.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::pack::PackingKeys;
@@ -11,25 +10,21 @@ use super::layout::Layers;
 use super::public::Public;
 use super::second::{Second, answer_digits, switched_digits};
 use super::set::{Body, Set};
-use super::whole::Whole;
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, for_each_query};
-use crate::core::seed::{self, public_seed};
+use crate::core::seed::{self, fresh_seed};
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
+};
 use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
 use crate::parts::ring_matrix::{
-    Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_residues, workspace,
+    Selector, bodies, body_poly, column_masks, pack_all, read_coefficients, read_keys, read_residues, workspace,
 };
 
 /// Both databases, the hints and tables between them, and the public seed.
 pub struct Server {
-    protocol: &'static str,
-    public: Public,
+    pub(super) public: Public,
     seed: Seed,
-    first: LinearDatabase,
-    hint: NegacyclicHint,
+    pub(super) first: LinearDatabase,
+    pub(super) hint: NegacyclicHint,
     /// None where records are selected whole.
     second: Option<Second>,
 }
@@ -45,60 +40,37 @@ struct Queries {
 }
 
 impl Server {
-    /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
-    /// `packing_tables`).
-    pub fn preprocess(
-        protocol: &'static str,
-        params: &Set,
-        database: &Database,
-        context: &mut Context,
-    ) -> Result<Self> {
-        let layers = Layers::choose(params, database.shape())?;
-        let seed = public_seed(context);
-        let public = Public::new(params, &layers, seed, context.kernel)?;
-        let clock = Arc::clone(&context.clock);
-        let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
-        let hint = public.first.hint(layers.first.columns);
-        let second =
-            if layers.selects_whole() { None } else { Some(Second::build(&public, (&first, &hint), context)?) };
-        Ok(Self { protocol, public, seed, first, hint, second })
-    }
-
     fn parse(&self, requests: &[Request]) -> Result<Queries> {
         let layers = &self.public.layers;
         let expected = [("keys", layers.key_bytes(&self.public.params) as usize), ("query", layers.query_bytes())];
         let mut queries = Queries::default();
-        for request in requests {
-            for_each_query(self.protocol, request, &expected, |parts| {
-                // Keys come first, where there are any.
-                let (keys, query) = parts.split_at(parts.len() - 1);
-                // A second part may start at a byte: words are read from a copy that starts at one.
-                let (first, second) = query[0].split_at(layers.first_bytes);
-                let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                queries.first.push(first.chunks_exact(4).map(word).collect());
-                let (ring, bytes) = (&self.public.ring, self.public.params.layers.query_coefficient_bytes);
-                if layers.selects_whole() {
-                    let residues = read_residues(ring, bytes, second)?;
-                    queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
-                } else {
-                    queries.second.push(read_coefficients(ring, bytes, second)?);
-                }
-                for keys in keys {
-                    let keys = PackingKeys::from_bytes(&self.public.packing, keys);
-                    queries.keys.push(keys.map_err(|e| Error::message("keys", e.to_string()))?);
-                }
-                Ok(())
-            })?;
-        }
+        for_each_query(self.public.params.protocol(), requests, &expected, |parts| {
+            // Keys come first, where there are any.
+            let (keys, query) = parts.split_at(parts.len() - 1);
+            // A second part may start at a byte: words are read from a copy that starts at one.
+            let (first, second) = query[0].split_at(layers.first_bytes);
+            let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            queries.first.push(first.chunks_exact(4).map(word).collect());
+            let (ring, bytes) = (&self.public.ring, self.public.params.layers.query_coefficient_bytes);
+            if layers.selects_whole() {
+                let residues = read_residues(ring, bytes, second)?;
+                queries.selectors.push(Selector::new(ring, &self.public.second, &residues));
+            } else {
+                queries.second.push(read_coefficients(ring, bytes, second)?);
+            }
+            for keys in keys {
+                queries.keys.push(read_keys(&self.public.packing, keys)?);
+            }
+            Ok(())
+        })?;
         Ok(queries)
     }
 
     /// The answers of records selected whole (phase `answer_selection`).
     fn selected(&self, queries: &Queries, first: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u8>>> {
-        let whole = Whole { public: &self.public, first: &self.first, hint: &self.hint };
-        let answers = context
-            .clock
-            .time("answer_selection", Group::Online, || whole.answers(&queries.selectors, first, context.threads))?;
+        let answers = context.clock.time("answer_selection", Group::Online, || {
+            self.selected_sums(&queries.selectors, first, context.threads)
+        })?;
         Ok(answers.into_iter().map(|ciphertexts| ciphertexts.concat()).collect())
     }
 
@@ -112,9 +84,9 @@ impl Server {
     ) -> Result<Vec<Vec<u8>>> {
         let (clock, kernel, threads) = (&context.clock, context.kernel, context.threads);
         let outputs = clock
-            .time("answer_second_layer", Group::Online, || bodies(kernel, second.matrix(), &queries.second, threads))?;
+            .time("answer_second_layer", Group::Online, || bodies(kernel, &second.matrix, &queries.second, threads))?;
         let packed = clock.time("answer_packing", Group::Online, || {
-            pack_all(&self.public.ring, &second.tables()?, &queries.keys, &outputs)
+            pack_all(&self.public.ring, &second.tables.all()?, &queries.keys, &outputs)
         })?;
         clock.time("answer_body", Group::Online, || {
             let each = packed.into_iter().enumerate();
@@ -135,7 +107,7 @@ impl Server {
         let (ring, layers) = (&*self.public.ring, &self.public.layers);
         let digits = answer_digits(&self.public, first)?;
         let bodies = bodies(context.kernel, &digits, std::slice::from_ref(&queries.second[k]), context.threads)?;
-        let masks = column_masks(&digits, ring, second.query_masks(), (0, digits.cols()), 1)?;
+        let masks = column_masks(&digits, ring, &second.query_masks, (0, digits.cols()), 1)?;
         let mut packed = packed;
         let more = match layers.body {
             Body::Traced => {
@@ -194,11 +166,6 @@ impl Server {
         Ok(())
     }
 
-    /// The centred entry of the first layer in that row and column.
-    pub(super) fn first_entry(&self, row: usize, column: usize) -> i32 {
-        self.first.entry(row, column)
-    }
-
     /// What the second layer's answer to query `k` of a request decrypts to in those rows of the first: the digits of the row's hint, then
     /// of its word.
     pub(super) fn second_messages(&self, request: &Request, k: usize, rows: Range<usize>) -> Result<Vec<Vec<i16>>> {
@@ -235,6 +202,22 @@ impl Server {
 }
 
 impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Encodes the database and precomputes all that depends on it and on the public seed (phases `encode`, `hint`,
+    /// `packing_tables`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layers = Layers::choose(params, database.shape())?;
+        let seed = fresh_seed(&mut context.rng);
+        let public = Public::new(params, &layers, seed, context.kernel)?;
+        let clock = &context.clock;
+        let first = clock.time("encode", Group::Offline, || LinearDatabase::encode(layers.first, database, context))?;
+        let hint = public.first.hint(layers.first.columns);
+        let second =
+            if layers.selects_whole() { None } else { Some(Second::build(&public, (&first, &hint), context)?) };
+        Ok(Self { public, seed, first, hint, second })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
         let mut held = vec![
             TableBytes::new("database", self.first.stored_bytes()),
@@ -246,12 +229,12 @@ impl protocol::Server for Server {
     }
 
     fn publish(&self) -> Messages {
-        seed::publish(self.protocol, &self.seed)
+        seed::publish(self.public.params.protocol(), &self.seed)
     }
 
     /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let (kernel, threads) = (context.kernel, context.threads);
         let first =
@@ -260,15 +243,20 @@ impl protocol::Server for Server {
             Some(second) => self.packed(second, &queries, &first, context)?,
             None => self.selected(&queries, &first, context)?,
         };
-        answers(self.protocol, requests, self.public.layers.answer_bytes(&self.public.params), |k, out| {
-            out.copy_from_slice(&found[k]);
-            Ok(())
-        })
+        answers(
+            self.public.params.protocol(),
+            requests,
+            self.public.layers.answer_bytes(&self.public.params),
+            |k, out| {
+                out.copy_from_slice(&found[k]);
+                Ok(())
+            },
+        )
     }
 
     /// Changes records. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let rows = clock.time("update_hint", Group::Update, || -> Result<_> {
             let mut rows = std::collections::BTreeSet::new();
             for change in self.first.change(changes)? {

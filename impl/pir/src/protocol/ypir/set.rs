@@ -4,11 +4,14 @@ use lattice::pack::Method;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::error::{Error, Result};
-use crate::core::params::{ParameterSet, in_range, power_of_two};
+use crate::core::{Error, ParameterSet, Result, in_range, power_of_two};
 use crate::parts::digits::Digits;
 use crate::parts::lwe_matrix::Lwe;
 use crate::parts::ring_matrix::{Gadget, Packing, Rlwe, Switch, check_secret};
+
+/// Names of the protocols.
+pub(super) const YPIR: &str = "ypir";
+pub(super) const INSPIRE0: &str = "inspire0";
 
 /// The tables of params/ypir/*.toml and params/inspire0/*.toml.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -87,6 +90,11 @@ impl ParameterSet for Set {
 }
 
 impl Set {
+    /// Name of the protocol whose digits of the first layer's answer are sent so.
+    pub fn protocol(&self) -> &'static str {
+        if self.body == Body::Traced { YPIR } else { INSPIRE0 }
+    }
+
     /// How the second layer's answers are packed.
     pub fn method(&self) -> Method {
         if self.body == Body::Traced { Method::Cdks } else { Method::Inspiring }

@@ -9,24 +9,22 @@ use ring::matrix::packed::GROUP_ROWS;
 use super::layout::Layers;
 use super::public::Public;
 use super::second::switched_digits;
-use crate::core::error::Result;
-use crate::core::tables::side_by_side;
-use crate::parts::lwe_matrix::{LinearDatabase, NegacyclicHint};
+use super::server::Server;
+use crate::core::Result;
+use crate::core::threads::side_by_side;
 use crate::parts::ring_matrix::Selector;
 
 /// Entries of a record whose sums are kept at a time: eight groups of eight rows, of which a ninth is cut where they do not align.
 const ENTRIES: usize = 8 * GROUP_ROWS;
 
-/// What answers are computed from.
-pub(super) struct Whole<'a> {
-    pub public: &'a Public,
-    pub first: &'a LinearDatabase,
-    pub hint: &'a NegacyclicHint,
-}
-
-impl Whole<'_> {
+impl Server {
     /// For each query the sums of all entries, in order; `products`: the first layer's answers.
-    pub fn answers(&self, queries: &[Selector], products: &[Vec<u32>], threads: usize) -> Result<Vec<Vec<Vec<u8>>>> {
+    pub(super) fn selected_sums(
+        &self,
+        queries: &[Selector],
+        products: &[Vec<u32>],
+        threads: usize,
+    ) -> Result<Vec<Vec<Vec<u8>>>> {
         let layers = &self.public.layers;
         let starts: Vec<usize> = (0..layers.copies).step_by(ENTRIES).collect();
         let parts = side_by_side(0..starts.len(), threads, |i| self.part(starts[i], queries, products))?;
@@ -39,7 +37,7 @@ impl Whole<'_> {
 
     /// The switched ciphertexts of up to [`ENTRIES`] entries from `start` on.
     fn part(&self, start: usize, queries: &[Selector], products: &[Vec<u32>]) -> Result<Vec<Vec<Vec<u8>>>> {
-        let Public { params, layers, ring, .. } = self.public;
+        let Public { params, layers, ring, .. } = &self.public;
         let Layers { copies, groups, hint_digits, answer_digits, .. } = *layers;
         let entries = ENTRIES.min(copies - start);
         let mut sums: Vec<Vec<Rlwe<u32, Ntt>>> =

@@ -4,6 +4,15 @@ use rand_chacha::rand_core::SeedableRng;
 use ring::StdDev;
 
 /// Independent reference: row by row of A, word by word.
+impl NegacyclicMatrix {
+    /// Row `index` of A.
+    pub fn row(&self, index: usize) -> Vec<u32> {
+        let n = self.dimension();
+        let (element, i) = (self.element(index / n), index % n);
+        (0..n).map(|j| if j <= i { element[i - j] } else { element[n + i - j].wrapping_neg() }).collect()
+    }
+}
+
 #[test]
 fn hints_are_products_with_the_rows_of_the_matrix() {
     for kernel in Kernel::available() {

@@ -17,13 +17,9 @@ use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, TREE_BITS};
 use super::set::Set;
 use super::trace::index_bits;
-use crate::core::description::Sizes;
-use crate::core::description::{Direction, LweInstance, MemoryMap, TableBytes};
-use crate::core::error::Result;
-use crate::core::params::SecretKind;
 use crate::core::plan::{count, operations};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::workload::Workload;
+use crate::core::{Direction, LweInstance, MemoryMap, Result, SecretKind, Sizes, TableBytes, Workload};
 use crate::parts::folding::{Layout, Matrix, Responder};
 use crate::parts::ring_matrix::{Gadget, product_text};
 

@@ -9,7 +9,7 @@ use ring::{Kind, PolyMatrix, RingShape, Work};
 use super::super::convert::BITS_TOGETHER;
 use super::super::form::Selecting;
 use super::{Described, digits_of, encrypted, keys};
-use crate::core::error::Result;
+use crate::core::Result;
 use crate::core::plan::{Plan, count};
 use crate::parts::ring_matrix::Gadget;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lattice::Rlwe;
 use lattice::lwe::Lwe;
+use lattice::wire::Reader;
 use ring::{Coefficient, Ring};
 
 use super::convert::Selectors;
@@ -14,13 +15,11 @@ use super::keys::{SEED, ServerKeys};
 use super::query::{QuerySeed, SeedUse};
 use super::set::Set;
 use super::trace::{Trace, index_bits};
-use crate::core::clock::Group;
-use crate::core::database::Database;
-use crate::core::description::TableBytes;
-use crate::core::error::{Error, Result};
-use crate::core::protocol::{self, Change, Context, Messages, Request, answers, check_queries, only};
-use crate::core::wire::BitReader;
-use crate::parts::folding::{Encoder, Layout, Matrix, Place, Responder, Selection};
+use crate::core::{
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, check_queries, client_of,
+    only, protocol,
+};
+use crate::parts::folding::{Encoder, Layout, Matrix, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
 pub(super) use select::{CELLS, TREE_BITS};
@@ -45,38 +44,14 @@ pub struct Server<F> {
 }
 
 impl<F: Selecting> Server<F> {
-    /// Encodes the database (phase `encode`), unless it is streamed or encrypted.
-    pub(super) fn preprocess(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self> {
-        let ring = params.ring(context.kernel)?;
-        let layout = params.layout(database.shape())?;
-        params.check_streaming(context.streamed)?;
-        let selection = Selection::new(layout, &ring, params.database.moduli(), context.threads)?;
-        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
-        let matrix = if params.database.encrypted || context.streamed {
-            Matrix::streamed(encoder, database.clone())
-        } else {
-            context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
-        };
-        let responder = Responder::new(params.response.params(), &ring)?;
-        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new() })
-    }
-
     fn layout(&self) -> &Layout {
         self.matrix.layout()
-    }
-
-    fn session(&self, request: &Request) -> Result<&Session> {
-        let index = request.session.checked_sub(1).and_then(|index| usize::try_from(index).ok());
-        index.and_then(|index| self.sessions.get(index)).ok_or_else(|| {
-            let problem = format!("the server has no keys of session {}: send them first.", request.session);
-            Error::message("query", problem)
-        })
     }
 
     /// The ciphertexts of each query of a request.
     fn parse(&self, request: &Request) -> Result<Vec<(&ServerKeys, Vec<Lwe>)>> {
         check_queries(request)?;
-        let session = self.session(request)?;
+        let session = client_of(&self.sessions, request.session)?;
         let message = only("query", &request.messages)?;
         let bits = index_bits(self.layout());
         let bodies = self.params.messages(0, bits)?.len();
@@ -91,7 +66,7 @@ impl<F: Selecting> Server<F> {
         };
         let seed = seed.ok_or_else(|| Error::message("query", "its seed is missing."))?;
         let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension);
-        let mut reader = BitReader::new(payload);
+        let mut reader = Reader::of(payload);
         let query = |k| {
             let masks = encryption.masks(&seed, first + k, bodies, dimension);
             (&session.keys, encryption.read(masks, &mut reader))
@@ -106,7 +81,7 @@ impl<F: Selecting> Server<F> {
         mut trace: Option<&mut Trace<F>>,
         context: &mut Context,
     ) -> Result<Vec<Messages>> {
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let queries: Vec<_> = clock.time("answer_parse", Group::Online, || {
             let parsed: Result<Vec<_>> = requests.iter().map(|request| self.parse(request)).collect();
             Ok::<_, Error>(parsed?.into_iter().flatten().collect())
@@ -114,9 +89,7 @@ impl<F: Selecting> Server<F> {
         let keys: Vec<&ServerKeys> = queries.iter().map(|(keys, _)| *keys).collect();
         let selectors =
             self.params.query.selectors(queries, index_bits(self.layout()), trace.as_deref_mut(), context)?;
-        if let Some(trace) = &mut trace {
-            trace.selectors(&selectors[0])?;
-        }
+        trace.as_mut().map_or(Ok(()), |trace| trace.selectors(&selectors[0]))?;
         let folded = if self.params.database.encrypted {
             let fold = |(keys, selectors): (&&ServerKeys, &Selectors)| self.fold_encrypted(keys, selectors);
             clock.time("answer_folding", Group::Online, || {
@@ -125,17 +98,13 @@ impl<F: Selecting> Server<F> {
         } else {
             self.select_cells(&keys, &selectors, trace.as_deref_mut(), context)?
         };
-        if let Some(trace) = &mut trace {
-            trace.folded(&folded[0])?;
-        }
+        trace.as_mut().map_or(Ok(()), |trace| trace.folded(&folded[0]))?;
         let rotated = clock.time("answer_rotation", Group::Online, || {
             let queries = keys.iter().zip(&selectors).zip(folded);
             let all = queries.map(|((keys, selectors), folded)| self.rotate(keys, selectors, folded));
             all.collect::<Result<Vec<_>>>()
         })?;
-        if let Some(trace) = &mut trace {
-            trace.rotated(&rotated[0])?;
-        }
+        trace.as_mut().map_or(Ok(()), |trace| trace.rotated(&rotated[0]))?;
         clock.time("answer_compression", Group::Online, || self.compress(requests, &keys, &rotated))
     }
 
@@ -156,30 +125,33 @@ impl<F: Selecting> Server<F> {
             Ok(())
         })
     }
-
-    /// The plaintext polynomials of the cell at a place, by part.
-    pub(super) fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
-        self.matrix.cell(place)
-    }
-
-    /// See [`Matrix::slots`].
-    pub(super) fn slots_of(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
-        self.matrix.slots(place)
-    }
 }
 
 impl<F: Selecting> protocol::Server for Server<F> {
+    type Set = Set<F>;
+
+    /// Encodes the database (phase `encode`), unless it is streamed or encrypted.
+    fn new(params: &Set<F>, database: &Database, context: &mut Context) -> Result<Self> {
+        let ring = params.ring(context.kernel)?;
+        let layout = params.layout(database.shape())?;
+        params.check_streaming(context.streamed)?;
+        let selection = Selection::new(layout, &ring, params.database.moduli(), context.threads)?;
+        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
+        let matrix = if params.database.encrypted || context.streamed {
+            Matrix::streamed(encoder, database.clone())
+        } else {
+            context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
+        };
+        let responder = Responder::new(params.response.params(), &ring)?;
+        Ok(Self { params: params.clone(), ring, responder, selection, matrix, sessions: Vec::new() })
+    }
+
     fn tables(&self) -> Vec<TableBytes> {
-        let keys: Vec<_> = self.sessions.iter().map(|session| session.keys.held()).collect();
-        let cells = keys.iter().map(|held| held.1 as u64).sum::<u64>();
-        let mut held = vec![TableBytes::new("database", self.matrix.held_bytes() + cells)];
-        for (place, name) in ServerKeys::TABLES.into_iter().enumerate() {
-            let parts: Vec<usize> = keys.iter().filter_map(|held| held.0[place]).collect();
-            if !parts.is_empty() {
-                held.push(TableBytes::of(name, parts));
-            }
-        }
-        held
+        let (keys, cells): (Vec<_>, Vec<_>) = self.sessions.iter().map(|session| session.keys.held()).unzip();
+        let database = self.matrix.held_bytes() + cells.into_iter().sum::<usize>() as u64;
+        let names = keys.first().into_iter().flatten().map(|(name, _)| *name).enumerate();
+        let tables = names.map(|(place, name)| TableBytes::of(name, keys.iter().map(|held| held[place].1)));
+        std::iter::once(TableBytes::new("database", database)).chain(tables).collect()
     }
 
     fn owned(&self) -> Option<&Database> {
@@ -198,7 +170,7 @@ impl<F: Selecting> protocol::Server for Server<F> {
                 QuerySeed::try_from(message.payload()).ok()
             }
         };
-        let clock = Arc::clone(&context.clock);
+        let clock = &context.clock;
         let keys = clock.time("key_expansion", Group::Offline, || {
             ServerKeys::receive(&self.params, self.layout(), parts, messages, context)
         })?;

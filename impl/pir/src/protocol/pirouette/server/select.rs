@@ -9,9 +9,7 @@ use super::super::form::Selecting;
 use super::super::keys::ServerKeys;
 use super::super::trace::Trace;
 use super::Server;
-use crate::core::clock::{Group, Turns};
-use crate::core::error::Result;
-use crate::core::protocol::Context;
+use crate::core::{Context, Group, Result, Turns};
 use crate::parts::folding::Folding;
 use crate::parts::ring_matrix::workspace;
 

@@ -5,6 +5,7 @@ use lattice::Workspace;
 use lattice::functional::DigitLayout;
 
 use super::*;
+use crate::core::workload::Shape;
 use crate::parts::folding::Responder;
 use crate::protocol::tests_support::committed;
 use keys::ServerKeys;
@@ -31,7 +32,7 @@ fn an_index_of_six_digits_comes_apart() {
     assert_eq!(payload.len(), 36);
     let encryption = params.encryption();
     let masks = encryption.masks(&payload[..32].try_into().unwrap(), 0, 1, params.rlwe.degree);
-    let query = encryption.read(masks, &mut BitReader::new(&payload[32..])).remove(0);
+    let query = encryption.read(masks, &mut lattice::wire::Reader::of(&payload[32..])).remove(0);
 
     let digit_bits = params.query.digit_bits;
     let low = params.query.scale_log2(30).unwrap();

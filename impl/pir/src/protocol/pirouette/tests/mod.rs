@@ -10,12 +10,14 @@ use ring::Kernel;
 
 use super::keys::SEED;
 use super::*;
+use crate::core::database::Database;
 use crate::core::progress::Silent;
-use crate::core::protocol::{Client as _, Request, Server as _};
+use crate::core::protocol::{Client as _, Context, Request, Server as _};
 use crate::core::runner::{Options, Run, Session};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
-use crate::core::wire::{BitReader, Frame, FrameBuilder};
+use crate::core::wire::{Frame, FrameBuilder};
+use crate::core::workload::Shape;
 use crate::protocol::tests_support::{check_everywhere, grows_up_to_the_bounds, read};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
@@ -269,7 +271,7 @@ fn seeds_are_chosen_for_their_rounding() {
         assert_eq!(payload.len(), 32 + 3);
         let seed: query::QuerySeed = payload[..32].try_into().unwrap();
         let masks = encryption.masks(&seed, 0, 1, params.rlwe.degree);
-        let sent = encryption.read(masks, &mut BitReader::new(&payload[32..])).remove(0);
+        let sent = encryption.read(masks, &mut lattice::wire::Reader::of(&payload[32..])).remove(0);
         let (item, bits) = (client.client.layout.place(index).item, trace::index_bits(&client.client.layout));
         let message = params.messages(item, bits).unwrap()[0];
         let error = query::centred_error(Index::key(&client.client.secrets), &sent, message).unwrap();

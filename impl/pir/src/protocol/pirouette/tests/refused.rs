@@ -3,6 +3,9 @@
 use rand_chacha::rand_core::RngCore;
 
 use super::*;
+use crate::core::database::Database;
+use crate::core::protocol::Context;
+use crate::core::workload::Shape;
 
 /// Everything that a client of that set sends.
 fn messages<F: Selecting>(params: &Set<F>, shape: Shape, context: &mut Context) -> Vec<(&'static str, Frame)> {

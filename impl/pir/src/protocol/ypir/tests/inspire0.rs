@@ -1,4 +1,5 @@
 use super::*;
+use crate::core::workload::Shape;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, read, retrieves_long_records};
 
 fn set(body: &str) -> Set {

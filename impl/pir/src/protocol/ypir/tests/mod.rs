@@ -8,6 +8,7 @@ use ring::{Kernel, Seed};
 use super::layout::Layers;
 use super::public::Public;
 use super::*;
+use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
     updates_like_fresh,
