@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use gadget::{Family, Gadget, Moments, new_gadget};
-use lattice::{Form, RingGadget, Secret};
+use lattice::{RingGadget, Secret};
 use ring::primes::primes_below;
 use ring::{DiscreteGaussian, Kernel, Ring, StdDev, Word};
 use serde::{Deserialize, Serialize};
@@ -57,25 +57,6 @@ impl PlainDigits {
         match self {
             Self::Unsigned => 0,
             Self::Balanced => -((p / 2) as i64),
-        }
-    }
-}
-
-/// How key bits are taken by blind rotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FormName {
-    /// One bit a step.
-    Cmux,
-    /// Two bits a step.
-    Joint,
-}
-
-impl From<FormName> for Form {
-    fn from(name: FormName) -> Self {
-        match name {
-            FormName::Cmux => Self::Cmux,
-            FormName::Joint => Self::Joint,
         }
     }
 }

@@ -11,26 +11,6 @@ use crate::primitive::{Described, Failed};
 use crate::setting::{GadgetSetting, bounded};
 use crate::settings::{Refusal, Settings};
 
-/// How coefficients are extracted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExtractionName {
-    /// One trace a row.
-    Traces,
-    /// One tree for all rows.
-    #[default]
-    Tree,
-}
-
-impl From<ExtractionName> for Extraction {
-    fn from(name: ExtractionName) -> Self {
-        match name {
-            ExtractionName::Traces => Self::Traces,
-            ExtractionName::Tree => Self::Tree,
-        }
-    }
-}
-
 /// The noise of LWE to RGSW after the blind rotation; the setting's errors are those of keys, and of rotated tables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,7 +22,7 @@ pub struct Conversion {
     /// Base of the squaring key's gadget, of the same family.
     squaring_base: u64,
     #[serde(default)]
-    extraction: ExtractionName,
+    extraction: Extraction,
     /// Automorphisms that all rows share at least; decides how far apart they are.
     #[serde(default)]
     shared: u32,
@@ -67,7 +47,7 @@ impl InRing for Conversion {
         let [trace, squaring] = gadgets.map(|gadget| gadget.length());
         let spacing = self.spacing(ring.n(), rows)?;
         let positions: Vec<usize> = (0..rows).map(|row| row * spacing).collect();
-        let automorphisms = extraction_automorphisms(ring.n(), &positions, self.extraction.into());
+        let automorphisms = extraction_automorphisms(ring.n(), &positions, self.extraction);
         described.counts([("rows", rows), ("spacing", spacing), ("automorphisms", automorphisms)]);
         // Keys at six polynomials a row; a conversion's products, its rows' phases, and the product with them.
         let key_rows = ring.n().ilog2() as usize * trace + squaring;
@@ -109,7 +89,7 @@ fn run<W: Word>(
 ) -> Result<Tally, Failed> {
     let keys = ConverterKeys::new(&lab.key, trace, squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
     let spacing = own.spacing(lab.ring.n(), output.length())?;
-    let converter = RgswConverter::new(output, spacing, own.extraction.into(), (trace, squaring), &keys);
+    let converter = RgswConverter::new(output, spacing, own.extraction, (trace, squaring), &keys);
     let converter = converter?;
     let (n, limit, table) = (lab.ring.n(), converter.limit(), converter.table());
     let mut tally = Tally::default();

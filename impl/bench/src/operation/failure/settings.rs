@@ -5,11 +5,11 @@ use std::sync::Arc;
 use gadget::Gadget;
 use lattice::convert::{Extraction, RgswConverter, extraction_automorphisms};
 use lattice::functional::DigitLayout;
-use lattice::{RingGadget, RotationShape, SmallSecret};
+use lattice::{Form, RingGadget, RotationShape, SmallSecret};
 use ring::{DiscreteGaussian, Kernel, Modulus, Ring, Word};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::setting::{FormName, GadgetSetting, Setting, bounded, gaussian, modulus};
+use crate::setting::{GadgetSetting, Setting, bounded, gaussian, modulus};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
@@ -73,7 +73,7 @@ pub struct Tried {
     pub(super) batch: usize,
     /// Dimension of the small key, which is binary.
     dimension: usize,
-    form: FormName,
+    form: Form,
     /// Family of all gadgets.
     family: String,
     /// Gadget of the blind-rotation key.
@@ -170,7 +170,7 @@ impl Failure {
 
     pub(super) fn shape(&self) -> RotationShape {
         let Tried { dimension, form, .. } = self.common;
-        RotationShape { dimension, secret: SmallSecret::Binary, form: form.into() }
+        RotationShape { dimension, secret: SmallSecret::Binary, form }
     }
 
     fn gadget<W: Word>(
