@@ -2,8 +2,7 @@
 
 use crate::in_ring::Keyed;
 use crate::operation::{
-    bandwidth, cmux_chain, decompose, failure, noise, packing, prg, rgsw_conversion, ring_switch, rotation,
-    selector_tree,
+    cmux_chain, decompose, failure, noise, packing, prg, rgsw_conversion, ring_switch, rotation, selector_tree,
 };
 use crate::primitive::{Context, Described, Primitive, Started};
 use crate::settings::{Refusal, Settings};
@@ -37,7 +36,6 @@ impl Entry {
 
 static ENTRIES: &[Entry] = &[
     Entry::of::<prg::Generator>(env!("PIRLAB_OPERATION_PRG")),
-    Entry::of::<bandwidth::Reader>(env!("PIRLAB_OPERATION_BANDWIDTH")),
     Entry::of::<noise::Noise>(env!("PIRLAB_OPERATION_NOISE")),
     Entry::of::<Keyed<cmux_chain::Chain>>(env!("PIRLAB_OPERATION_CMUX_CHAIN")),
     Entry::of::<Keyed<rotation::Rotation>>(env!("PIRLAB_OPERATION_ROTATION")),
