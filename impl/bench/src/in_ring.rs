@@ -14,9 +14,6 @@ use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session}
 use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, twenty};
 use crate::settings::{Refusal, Settings, complete};
 
-/// What is done under each key.
-pub type Measure<W> = Box<dyn FnMut(&mut Lab<W>) -> Result<Tally, Failed>>;
-
 /// What operations in a ring share.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shared {
@@ -90,8 +87,8 @@ pub trait InRing: Serialize + Sized + 'static {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal>;
     /// Adds what the operation counts, predicts and holds.
     fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal>;
-    /// Makes ready what all keys share.
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed>;
+    /// Measures under one key.
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed>;
 }
 
 /// An operation in a ring, measured key by key.
@@ -144,9 +141,7 @@ impl<T: InRing> Keyed<T> {
     fn start_in<W: Word>(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
         let Self { shared, own } = self;
         let bench = Bench::<W>::new(&shared, context.kernel)?;
-        let (ring, secret, error) = (bench.ring.clone(), shared.setting.secret()?, shared.setting.error()?);
-        let mut measure = own.measure(bench)?;
-        by_keys(shared.keys, context, move |seed| measure(&mut Lab::new(&ring, secret, &error, seed)?))
+        by_keys(shared.keys, context, move |seed| own.run(&bench, &mut Lab::new(&bench.ring, &shared.setting, seed)?))
     }
 }
 

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use gadget::{Coins, Gadget};
-use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
+use gadget::Coins;
+use lattice::lwe::LweKey;
 use lattice::noise::{Moments, errors};
 use lattice::{
-    BlindRotationKey, Bootstrapper, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret,
-    SeededBlindRotationKey, SeededRgsw, SmallSecret, Workspace,
+    BlindRotationKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret, SeededBlindRotationKey,
+    SeededRgsw, SmallSecret, Workspace,
 };
 use rand::RngCore;
 use ring::prg::PrgRng;
 use ring::{Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Seed, Word};
 
 use crate::primitive::{Failed, Measured, Noise};
-use crate::setting::Message;
+use crate::setting::{Message, Setting};
 use crate::timing;
 
 /// A fresh secret key with errors, masks and coins of its own.
@@ -40,14 +40,15 @@ pub struct Lab<W: Word> {
 
 impl<W: Word> Lab<W> {
     /// Everything from one seed.
-    pub fn new(ring: &Arc<Ring<W>>, secret: Secret, error: &DiscreteGaussian, seed: Seed) -> Result<Self, Failed> {
+    pub fn new(ring: &Arc<Ring<W>>, setting: &Setting, seed: Seed) -> Result<Self, Failed> {
+        let (secret, error) = (setting.secret()?, setting.error()?);
         let mut rng = seed.derive("noise: secrets and errors").prg().rng();
         let key = RlweKey::sample(ring, &secret, &mut rng)?;
         Ok(Self {
             ring: ring.clone(),
             secret,
             key,
-            error: error.clone(),
+            error,
             masks: Masks::new(seed.derive("noise: masks")),
             rng,
             workspace: Workspace::new(Coins::from_seed(seed.derive("noise: coins"))),
@@ -133,18 +134,6 @@ impl<W: Word> Lab<W> {
         let seeded = SeededBlindRotationKey::new(shape, &small, key, gadget, error, masks, rng)?;
         let rotation = BlindRotationKey::new(gadget, &seeded)?;
         Ok((small, rotation))
-    }
-
-    /// What switches ciphertexts under the ring's key to a small key, and rotates.
-    pub fn bootstrapper(
-        &mut self,
-        rotation: BlindRotationKey<W>,
-        small: &LweKey,
-        (gadget, error): (Arc<dyn Gadget<u64>>, &DiscreteGaussian),
-        masks: Seed,
-    ) -> Result<Bootstrapper<W>, Failed> {
-        let seeded = SeededLweSwitchKey::new(&self.key.to_lwe(), small, gadget.as_ref(), error, masks, &mut self.rng)?;
-        Ok(Bootstrapper::new(rotation, LweSwitcher::new(seeded.expand()?, gadget)?)?)
     }
 
     /// phase - known.

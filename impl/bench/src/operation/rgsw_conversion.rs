@@ -5,7 +5,7 @@ use lattice::{RingGadget, Rlwe, RlwePrime};
 use ring::{Coefficient, Poly, Word};
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{Bench, InRing, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
 use crate::primitive::{Described, Failed};
 use crate::setting::{GadgetSetting, bounded};
@@ -59,9 +59,36 @@ impl InRing for Conversion {
         Ok(())
     }
 
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
-        let (gadgets, each) = (self.gadgets(&bench)?, bench.shared.for_each_key(self.conversions));
-        Ok(Box::new(move |lab| run(&self, lab, bench.gadget()?, &gadgets, each)))
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed> {
+        let (output, [trace, squaring]) = (bench.gadget()?, self.gadgets(bench)?);
+        let keys = ConverterKeys::new(&lab.key, &trace, &squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
+        let spacing = self.spacing(lab.ring.n(), output.length())?;
+        let converter = RgswConverter::new(output, spacing, self.extraction, (&trace, &squaring), &keys)?;
+        let (n, limit, table) = (lab.ring.n(), converter.limit(), converter.table());
+        let mut tally = Tally::default();
+        let mut product = Rlwe::zero(&lab.ring);
+        for _ in 0..bench.shared.for_each_key(self.conversions) {
+            let bit = lab.bit();
+            // An LWE phase within the limits; the rotation is X to its negative.
+            let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);
+            let accumulator = lab.fresh(&lab.ring.mul_monomial(&table, 4 * n - phase));
+            let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
+            for (row, &weight) in output.weights().iter().enumerate() {
+                let known = lab.constant(if bit { weight } else { 0 });
+                let errors = row_errors(lab, &rgsw.body, row, &known)?;
+                tally.add("body", &errors);
+                tally.add("body-constant", &errors[..1]);
+                let mut known = lab.product(&known, lab.key.ntt());
+                lab.ring.neg_assign(&mut known);
+                tally.add("mask", &row_errors(lab, &rgsw.mask, row, &known)?);
+            }
+            let message = lab.uniform();
+            let input = lab.fresh(&message);
+            output.external_product(&input, &rgsw, &mut lab.workspace, &mut product)?;
+            let known = if bit { lab.key.phase_coefficient(&input) } else { lab.ring.zero() };
+            tally.add("product", &lab.errors(&lab.key.phase_coefficient(&product), &known)?);
+        }
+        Ok(tally)
     }
 }
 
@@ -78,44 +105,6 @@ impl Conversion {
             spacing => Ok(spacing),
         }
     }
-}
-
-fn run<W: Word>(
-    own: &Conversion,
-    lab: &mut Lab<W>,
-    output: &RingGadget<W>,
-    [trace, squaring]: &[RingGadget<W>; 2],
-    each: u64,
-) -> Result<Tally, Failed> {
-    let keys = ConverterKeys::new(&lab.key, trace, squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
-    let spacing = own.spacing(lab.ring.n(), output.length())?;
-    let converter = RgswConverter::new(output, spacing, own.extraction, (trace, squaring), &keys);
-    let converter = converter?;
-    let (n, limit, table) = (lab.ring.n(), converter.limit(), converter.table());
-    let mut tally = Tally::default();
-    let mut product = Rlwe::zero(&lab.ring);
-    for _ in 0..each {
-        let bit = lab.bit();
-        // An LWE phase within the limits; the rotation is X to its negative.
-        let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);
-        let accumulator = lab.fresh(&lab.ring.mul_monomial(&table, 4 * n - phase));
-        let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
-        for (row, &weight) in output.weights().iter().enumerate() {
-            let known = lab.constant(if bit { weight } else { 0 });
-            let errors = row_errors(lab, &rgsw.body, row, &known)?;
-            tally.add("body", &errors);
-            tally.add("body-constant", &errors[..1]);
-            let mut known = lab.product(&known, lab.key.ntt());
-            lab.ring.neg_assign(&mut known);
-            tally.add("mask", &row_errors(lab, &rgsw.mask, row, &known)?);
-        }
-        let message = lab.uniform();
-        let input = lab.fresh(&message);
-        output.external_product(&input, &rgsw, &mut lab.workspace, &mut product)?;
-        let known = if bit { lab.key.phase_coefficient(&input) } else { lab.ring.zero() };
-        tally.add("product", &lab.errors(&lab.key.phase_coefficient(&product), &known)?);
-    }
-    Ok(tally)
 }
 
 fn row_errors<W: Word>(

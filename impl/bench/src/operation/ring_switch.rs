@@ -117,10 +117,9 @@ impl Primitive for RingSwitch {
     fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
         let ring = self.ring(context.kernel)?;
         let responder = self.responder(&ring)?;
-        let (secret, error) = (self.setting.secret()?, self.setting.error()?);
         let (small, switch) = (self.small_secret()?, gaussian(self.switch_stddev, "switch_stddev")?);
         by_keys(self.keys, context, move |seed| {
-            let mut lab = Lab::new(&ring, secret, &error, seed)?;
+            let mut lab = Lab::new(&ring, &self.setting, seed)?;
             run(&self, &mut lab, &responder, (&small, &switch))
         })
     }

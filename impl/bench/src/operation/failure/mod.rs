@@ -58,7 +58,7 @@ fn start<W: Word>(own: Failure, context: &Context) -> Result<Box<dyn Session>, F
     let ring: Arc<Ring<W>> = own.setting.ring(context.kernel)?;
     let (trials, batch) = (own.common.trials, own.common.batch);
     let fresh = move |seed: Seed| -> Result<Box<dyn Trials>, Failed> {
-        let lab = Lab::new(&ring, own.setting.secret()?, &own.setting.error()?, seed)?;
+        let lab = Lab::new(&ring, &own.setting, seed)?;
         match &own.decision {
             Decision::Rgsw(rgsw) => Ok(Box::new(rgsw::Conversions::new(&own, rgsw, lab)?)),
             Decision::Floor(switch) | Decision::Digit(switch) | Decision::Bits(switch) => {

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use gadget::Gadget;
 use lattice::convert::{Extraction, RgswConverter, extraction_automorphisms};
 use lattice::functional::DigitLayout;
-use lattice::{Form, RingGadget, RotationShape, SmallSecret};
+use lattice::lwe::LweKey;
+use lattice::{BlindRotationKey, Form, RingGadget, RotationShape, SmallSecret};
 use ring::{DiscreteGaussian, Kernel, Modulus, Ring, Word};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::lab::Lab;
+use crate::primitive::Failed;
 use crate::setting::{GadgetSetting, Setting, bounded, gaussian, modulus};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
@@ -168,7 +171,7 @@ impl Failure {
         Modulus::new(q).map_err(Refusal::of("input_modulus"))
     }
 
-    pub(super) fn shape(&self) -> RotationShape {
+    fn shape(&self) -> RotationShape {
         let Tried { dimension, form, .. } = self.common;
         RotationShape { dimension, secret: SmallSecret::Binary, form }
     }
@@ -183,7 +186,13 @@ impl Failure {
         GadgetSetting::new(&self.common.family, base, dropped).build(ring, key)
     }
 
-    pub(super) fn rotation_gadget<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<RingGadget<W>, Refusal> {
+    /// A small key with its blind-rotation key.
+    pub(super) fn rotation_keys<W: Word>(&self, lab: &mut Lab<W>) -> Result<(LweKey, BlindRotationKey<W>), Failed> {
+        let gadget = self.rotation_gadget(&lab.ring)?;
+        lab.rotation_keys(self.shape(), &gadget)
+    }
+
+    fn rotation_gadget<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<RingGadget<W>, Refusal> {
         self.gadget(ring, self.common.rotation_base, self.common.rotation_dropped, "rotation_base")
     }
 

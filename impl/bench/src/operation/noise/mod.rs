@@ -10,7 +10,8 @@ mod samples;
 use ring::Word;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::in_ring::{Bench, InRing, Keyed, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Keyed, Shared, polynomial_bytes, seconds_per_polynomial};
+use crate::lab::{Lab, Tally};
 use crate::primitive::{Context, Described, Failed, Primitive, Session};
 use crate::settings::{Refusal, Settings, tagged};
 use lwe::{CompensatedSwitch, KeySwitch};
@@ -103,8 +104,7 @@ impl InRing for RingNoise {
         Ok(())
     }
 
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
-        let wanted = bench.shared.for_each_key(self.samples);
-        Ok(Box::new(move |lab| self.operation.run(lab, bench.gadget.as_ref(), wanted)))
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed> {
+        self.operation.run(lab, bench.gadget.as_ref(), bench.shared.for_each_key(self.samples))
     }
 }
