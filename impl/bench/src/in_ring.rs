@@ -15,7 +15,7 @@ use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, twenty};
 use crate::settings::{Refusal, Settings, complete};
 
 /// What operations in a ring share.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Shared {
     /// The ring, its secret and the errors under it.
     #[serde(flatten)]
@@ -34,6 +34,16 @@ struct Keys {
 }
 
 impl Shared {
+    /// Takes them out of the settings, a gadget's only for an operation that decomposes.
+    pub fn take(rest: &mut Settings, decomposes: bool) -> Result<Self, Refusal> {
+        let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
+        let gadget = decomposes.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
+        setting.primes()?;
+        setting.check()?;
+        bounded(keys, "keys", 1..=MOST_KEYS)?;
+        Ok(Self { setting, keys, gadget })
+    }
+
     /// As many for each key as make `all` over all keys.
     pub fn for_each_key(&self, all: u64) -> u64 {
         all.div_ceil(self.keys)
@@ -108,12 +118,7 @@ impl<T: InRing> Primitive for Keyed<T> {
         let mut rest = settings.clone();
         // First, since what is unknown has no settings that could be missing.
         let decomposes = T::decomposes(settings)?;
-        let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
-        let gadget = decomposes.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
-        setting.primes()?;
-        setting.check()?;
-        bounded(keys, "keys", 1..=MOST_KEYS)?;
-        let shared = Shared { setting, keys, gadget };
+        let shared = Shared::take(&mut rest, decomposes)?;
         Ok(Self { own: T::read(&rest, &shared)?, shared })
     }
 

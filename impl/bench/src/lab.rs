@@ -72,6 +72,13 @@ impl<W: Word> Lab<W> {
         fresh.expand(&self.ring).inverse(&self.ring)
     }
 
+    /// A uniform message and a fresh encryption of it.
+    pub fn input(&mut self) -> (Poly<W, Coefficient>, Rlwe<W, Coefficient>) {
+        let message = self.uniform();
+        let fresh = self.fresh(&message);
+        (message, fresh)
+    }
+
     /// A message for a gadget encryption.
     pub fn message(&mut self, message: Message) -> Poly<W, Ntt> {
         let mut coefficients = vec![0; self.ring.n()];
@@ -139,6 +146,15 @@ impl<W: Word> Lab<W> {
     /// phase - known.
     pub fn errors(&self, phase: &Poly<W, Coefficient>, known: &Poly<W, Coefficient>) -> Result<Vec<f64>, Failed> {
         Ok(errors(&self.ring, phase, known)?)
+    }
+
+    /// Phases of a ciphertext switched to modulus `to`, less the coefficients of `known` that its ring keeps.
+    pub fn scaled_errors(&self, phase: &[f64], known: &Poly<W, Coefficient>, to: f64) -> Result<Vec<f64>, Failed> {
+        let from = self.ring.modulus_u128().ok_or_else(|| Failed("the modulus is too large".to_string()))? as f64;
+        let mut integers = vec![0u128; self.ring.n()];
+        self.ring.compose_u128(known, &mut integers);
+        let kept = integers.into_iter().step_by(self.ring.n() / phase.len().max(1));
+        Ok(phase.iter().zip(kept).map(|(phase, known)| scaled_error(*phase, known as f64, (from, to))).collect())
     }
 }
 

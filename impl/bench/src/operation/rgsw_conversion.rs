@@ -1,8 +1,8 @@
 //! `rgsw-conversion`: noise of RGSW rows made from rotated tables, and of products with them.
 
 use lattice::convert::{ConverterKeys, Extraction, RgswConverter, extraction_automorphisms};
-use lattice::{RingGadget, Rlwe, RlwePrime};
-use ring::{Coefficient, Poly, Word};
+use lattice::{RingGadget, Rlwe};
+use ring::Word;
 use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
@@ -75,15 +75,14 @@ impl InRing for Conversion {
             let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
             for (row, &weight) in output.weights().iter().enumerate() {
                 let known = lab.constant(if bit { weight } else { 0 });
-                let errors = row_errors(lab, &rgsw.body, row, &known)?;
+                let errors = lab.errors(&lab.key.phase(&rgsw.body.rows()[row]), &known)?;
                 tally.add("body", &errors);
                 tally.add("body-constant", &errors[..1]);
                 let mut known = lab.product(&known, lab.key.ntt());
                 lab.ring.neg_assign(&mut known);
-                tally.add("mask", &row_errors(lab, &rgsw.mask, row, &known)?);
+                tally.add("mask", &lab.errors(&lab.key.phase(&rgsw.mask.rows()[row]), &known)?);
             }
-            let message = lab.uniform();
-            let input = lab.fresh(&message);
+            let (_, input) = lab.input();
             output.external_product(&input, &rgsw, &mut lab.workspace, &mut product)?;
             let known = if bit { lab.key.phase_coefficient(&input) } else { lab.ring.zero() };
             tally.add("product", &lab.errors(&lab.key.phase_coefficient(&product), &known)?);
@@ -105,13 +104,4 @@ impl Conversion {
             spacing => Ok(spacing),
         }
     }
-}
-
-fn row_errors<W: Word>(
-    lab: &Lab<W>,
-    rows: &RlwePrime<W>,
-    row: usize,
-    known: &Poly<W, Coefficient>,
-) -> Result<Vec<f64>, Failed> {
-    lab.errors(&lab.key.phase(&rows.rows()[row]), known)
 }
