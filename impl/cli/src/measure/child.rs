@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::marker::PhantomData;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -145,8 +146,7 @@ impl<J: Job> Drop for Worker<J> {
 }
 
 fn how_it_ended(status: ExitStatus) -> String {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+    if let Some(signal) = status.signal() {
         let hint = if signal == 9 { "; the system does that when memory runs out" } else { "" };
         return format!("the worker was killed by signal {signal}{hint}");
     }
