@@ -96,6 +96,11 @@ pub struct GadgetSetting {
 /// Most keys under which noise is measured.
 pub const MOST_KEYS: u64 = 1 << 20;
 
+/// One where a number is not set.
+pub fn one() -> usize {
+    1
+}
+
 /// Keys where their number is not set.
 pub fn twenty() -> u64 {
     20

@@ -14,10 +14,11 @@ use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Digits by shifts and masks; bases 2^l only.
+    #[default]
     Shift,
     /// A division per digit.
     Division,
@@ -30,12 +31,8 @@ struct Own {
     base: u64,
     modulus_bits: u32,
     scalars: usize,
-    #[serde(default = "shift")]
+    #[serde(default)]
     method: Method,
-}
-
-fn shift() -> Method {
-    Method::Shift
 }
 
 /// Single scalars.

@@ -14,10 +14,11 @@ use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Whole polynomials by the kernels.
+    #[default]
     Vectorised,
     /// A division per digit, one coefficient after another, a fresh heap vector each.
     Division,
@@ -41,15 +42,11 @@ struct Own {
     base: u64,
     modulus_bits: u32,
     coefficients: usize,
-    #[serde(default = "vectorised")]
+    #[serde(default)]
     method: Method,
     #[serde(default = "widest")]
     digit_bits: u32,
     coins: Option<Source>,
-}
-
-fn vectorised() -> Method {
-    Method::Vectorised
 }
 
 fn widest() -> u32 {

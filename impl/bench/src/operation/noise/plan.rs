@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{Message, PlainDigits, bounded, modulus};
+use crate::setting::{Message, PlainDigits, bounded, modulus, one};
 use crate::settings::Refusal;
 
 /// A ring operation with the settings that it takes beside the ring and its gadget.
@@ -55,10 +55,6 @@ pub enum Operation {
     Expansion {
         depth: u32,
     },
-}
-
-fn one() -> usize {
-    1
 }
 
 fn two() -> u64 {

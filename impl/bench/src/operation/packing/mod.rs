@@ -3,6 +3,7 @@
 mod settings;
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use gadget::Coins;
 use lattice::noise::{Moments, errors};
@@ -15,7 +16,6 @@ use crate::lab::Tally;
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
 use crate::setting::SecretName;
 use crate::settings::{Refusal, Settings, complete};
-use crate::timing;
 pub use settings::Packings;
 
 /// A client's outputs.
@@ -183,41 +183,31 @@ impl Packed {
         // Old tables make room first.
         self.tables.clear();
         let Self { packing, masks, inputs, workspace, tables, .. } = self;
-        let mut made = Ok(());
-        let seconds = timing::seconds(1, || {
-            for ring_masks in &*inputs {
-                match packing.preprocess(masks, ring_masks, workspace) {
-                    Ok(table) => tables.push(table),
-                    Err(error) => made = Err(error.into()),
-                }
-            }
-        });
-        made.map(|()| seconds)
+        let start = Instant::now();
+        for ring_masks in &*inputs {
+            tables.push(packing.preprocess(masks, ring_masks, workspace)?);
+        }
+        Ok(start.elapsed().as_secs_f64())
     }
 
     /// Packs for all clients; by client, the outputs.
     fn pack(&mut self, clients: &[Client]) -> Result<(f64, Vec<Outputs>), Failed> {
         let Self { packing, masks, inputs, workspace, tables, .. } = self;
         let mut packed: Vec<Outputs> = clients.iter().map(|_| Vec::new()).collect();
-        let mut call = || {
-            for (i, table) in tables.iter().enumerate() {
-                let batch: Vec<_> = clients.iter().map(|client| (&client.keys, &client.bodies[i])).collect();
-                let outputs = table.pack_batch(black_box(&batch))?;
-                packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
-            }
-            if tables.is_empty() {
-                for (client, packed) in clients.iter().zip(&mut packed) {
-                    for (ring_masks, bodies) in inputs.iter().zip(&client.bodies) {
-                        packed.push(packing.pack(masks, &client.keys, black_box(ring_masks), bodies, workspace)?);
-                    }
+        let start = Instant::now();
+        for (i, table) in tables.iter().enumerate() {
+            let batch: Vec<_> = clients.iter().map(|client| (&client.keys, &client.bodies[i])).collect();
+            let outputs = table.pack_batch(black_box(&batch))?;
+            packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
+        }
+        if tables.is_empty() {
+            for (client, packed) in clients.iter().zip(&mut packed) {
+                for (ring_masks, bodies) in inputs.iter().zip(&client.bodies) {
+                    packed.push(packing.pack(masks, &client.keys, black_box(ring_masks), bodies, workspace)?);
                 }
             }
-            Ok::<_, lattice::LatticeError>(())
-        };
-        let mut result = Ok(());
-        let seconds = timing::seconds(1, || result = call());
-        result?;
-        Ok((seconds, packed))
+        }
+        Ok((start.elapsed().as_secs_f64(), packed))
     }
 
     /// One set of clients, packed, timed and checked.

@@ -4,7 +4,7 @@ use lattice::{Method, Packing, Secret};
 use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, secret, twenty};
+use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, one, secret, twenty};
 use crate::settings::{Refusal, Settings};
 
 /// How ciphertexts are packed, and what is done before they arrive.
@@ -61,10 +61,6 @@ pub struct Packings {
     /// Fresh secret keys over which noise is collected, at least.
     #[serde(default = "twenty")]
     pub(super) keys: u64,
-}
-
-fn one() -> usize {
-    1
 }
 
 impl Packings {

@@ -4,7 +4,7 @@ use lattice::{Form, RotationShape, SmallSecret};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::in_ring::Shared;
-use crate::setting::bounded;
+use crate::setting::{bounded, one};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
@@ -59,10 +59,6 @@ pub struct Rotated {
     pub(super) together: usize,
     /// Ciphertexts in all, at least.
     pub(super) ciphertexts: u64,
-}
-
-fn one() -> usize {
-    1
 }
 
 impl Rotation {
