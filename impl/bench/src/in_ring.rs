@@ -2,6 +2,7 @@
 //!
 //! A repetition is a key; what the repetitions do not reach is made up at the end. Noise is collected over all of them.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use lattice::RingGadget;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::primitive::{Context, Described, Failed, Measured, Primitive, Read, Session, Started};
 use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, twenty};
 use crate::settings::{Refusal, Settings, complete};
 
@@ -85,10 +86,6 @@ impl<W: Word> Bench<W> {
 
 /// The settings that an operation in a ring has beside those that it shares.
 pub trait InRing: Serialize + Sized + 'static {
-    /// Its name in experiment files.
-    const NAME: &'static str;
-    /// One line that says what is measured.
-    const SUMMARY: &'static str;
     /// Whether it has a gadget.
     fn decomposes(_: &Settings) -> Result<bool, Refusal> {
         Ok(true)
@@ -101,38 +98,33 @@ pub trait InRing: Serialize + Sized + 'static {
     fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed>;
 }
 
-/// An operation in a ring, measured key by key.
+/// An operation in a ring of words `W`, measured key by key.
 #[derive(Serialize)]
-pub struct Keyed<T> {
+struct Keyed<T, W> {
     #[serde(flatten)]
     shared: Shared,
     #[serde(flatten)]
     own: T,
+    #[serde(skip)]
+    words: PhantomData<W>,
 }
 
-impl<T: InRing> Primitive for Keyed<T> {
-    const NAME: &'static str = T::NAME;
-    const SUMMARY: &'static str = T::SUMMARY;
+/// Reads and checks the settings of an operation in a ring.
+pub fn read<T: InRing>(settings: &Settings) -> Read {
+    let mut rest = settings.clone();
+    // First, since what is unknown has no settings that could be missing.
+    let decomposes = T::decomposes(settings)?;
+    let shared = Shared::take(&mut rest, decomposes)?;
+    let own = T::read(&rest, &shared)?;
+    Ok(if shared.setting.narrow()? {
+        Box::new(Keyed { shared, own, words: PhantomData::<u32> })
+    } else {
+        Box::new(Keyed { shared, own, words: PhantomData::<u64> })
+    })
+}
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        // First, since what is unknown has no settings that could be missing.
-        let decomposes = T::decomposes(settings)?;
-        let shared = Shared::take(&mut rest, decomposes)?;
-        Ok(Self { own: T::read(&rest, &shared)?, shared })
-    }
-
+impl<T: InRing, W: Word> Primitive for Keyed<T, W> {
     fn describe(&self) -> Result<Described, Refusal> {
-        if self.shared.setting.narrow()? { self.describe_in::<u32>() } else { self.describe_in::<u64>() }
-    }
-
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        if self.shared.setting.narrow()? { self.start_in::<u32>(context) } else { self.start_in::<u64>(context) }
-    }
-}
-
-impl<T: InRing> Keyed<T> {
-    fn describe_in<W: Word>(&self) -> Result<Described, Refusal> {
         let bench = Bench::<W>::new(&self.shared, Kernel::best())?;
         let mut described = Described { settings: complete(self)?, ..Described::default() };
         described.ring(&bench.ring);
@@ -143,8 +135,8 @@ impl<T: InRing> Keyed<T> {
         Ok(described)
     }
 
-    fn start_in<W: Word>(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        let Self { shared, own } = self;
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        let Self { shared, own, .. } = *self;
         let bench = Bench::<W>::new(&shared, context.kernel)?;
         by_keys(shared.keys, context, move |seed| own.run(&bench, &mut Lab::new(&bench.ring, &shared.setting, seed)?))
     }
@@ -184,7 +176,7 @@ pub fn by_keys<F: FnMut(Seed) -> Result<Tally, Failed> + 'static>(
     wanted: u64,
     context: &Context,
     measure: F,
-) -> Result<Box<dyn Session>, Failed> {
+) -> Started {
     Ok(Box::new(KeySession { wanted, seed: context.seed("noise")?, measure, done: Vec::new() }))
 }
 

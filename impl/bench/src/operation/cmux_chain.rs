@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::settings::{Refusal, Settings};
 
 /// What is selected at each step.
@@ -39,10 +39,10 @@ pub struct Chain {
     selectors: Selectors,
 }
 
-impl InRing for Chain {
-    const NAME: &'static str = "cmux-chain";
-    const SUMMARY: &'static str = "errors after chains of CMUXes, under many keys";
+/// Its name, and what is measured.
+pub const ABOUT: About = ("cmux-chain", "errors after chains of CMUXes, under many keys");
 
+impl InRing for Chain {
     fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
         let ascending = own.lengths.windows(2).all(|pair| pair[0] < pair[1]);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::setting::{GadgetSetting, bounded};
 use crate::settings::{Refusal, Settings};
 
@@ -28,11 +28,11 @@ pub struct Conversion {
     shared: u32,
 }
 
-impl InRing for Conversion {
-    const NAME: &'static str = "rgsw-conversion";
-    const SUMMARY: &'static str =
-        "errors of RGSW rows made from rotated tables, and of products with them, under many keys";
+/// Its name, and what is measured.
+pub const ABOUT: About =
+    ("rgsw-conversion", "errors of RGSW rows made from rotated tables, and of products with them, under many keys");
 
+impl InRing for Conversion {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
         bounded(own.conversions, "conversions", 1..=1 << 30)?;

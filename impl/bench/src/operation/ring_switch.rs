@@ -9,14 +9,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Shared, by_keys, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Context, Described, Failed, Primitive, Session};
+use crate::primitive::{About, Context, Described, Failed, Primitive, Read, Session};
 use crate::setting::{SecretName, bounded, gaussian, modulus, secret};
 use crate::settings::{Refusal, Settings, complete};
 
 /// The switch to a small ring with split moduli; the setting's errors are those of the ciphertexts switched.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RingSwitch {
+struct RingSwitch {
     #[serde(flatten, skip_deserializing)]
     shared: Shared,
     /// Dimension of the small ring.
@@ -67,24 +67,27 @@ impl RingSwitch {
     }
 }
 
-impl Primitive for RingSwitch {
-    const NAME: &'static str = "ring-switch";
-    const SUMMARY: &'static str =
-        "switches to a small ring, mask and body to moduli of their own: seconds, bytes, noise under many keys";
+/// Its name, and what is measured.
+pub const ABOUT: About = (
+    "ring-switch",
+    "switches to a small ring, mask and body to moduli of their own: seconds, bytes, noise under many keys",
+);
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let shared = Shared::take(&mut rest, false)?;
-        let own = Self { shared, ..rest.parse()? };
-        bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
-        if !own.n_to.is_power_of_two() || !(64..own.shared.setting.n.max(65)).contains(&own.n_to) {
-            return Err(Refusal::new("n_to", format!("{} is no power of two from 64 to n / 2.", own.n_to)));
-        }
-        gaussian(own.switch_stddev, "switch_stddev")?;
-        own.small_secret()?;
-        Ok(own)
+/// Reads and checks the settings.
+pub fn read(settings: &Settings) -> Read {
+    let mut rest = settings.clone();
+    let shared = Shared::take(&mut rest, false)?;
+    let own = RingSwitch { shared, ..rest.parse()? };
+    bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
+    if !own.n_to.is_power_of_two() || !(64..own.shared.setting.n.max(65)).contains(&own.n_to) {
+        return Err(Refusal::new("n_to", format!("{} is no power of two from 64 to n / 2.", own.n_to)));
     }
+    gaussian(own.switch_stddev, "switch_stddev")?;
+    own.small_secret()?;
+    Ok(Box::new(own))
+}
 
+impl Primitive for RingSwitch {
     fn describe(&self) -> Result<Described, Refusal> {
         let ring = self.ring(Kernel::best())?;
         let mut described = Described { settings: complete(self)?, ..Described::default() };
@@ -106,7 +109,7 @@ impl Primitive for RingSwitch {
         Ok(described)
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self: Box<Self>, context: &Context) -> Result<Box<dyn Session>, Failed> {
         let ring = self.ring(context.kernel)?;
         let responder = self.responder(&ring)?;
         let (small, switch) = (self.small_secret()?, gaussian(self.switch_stddev, "switch_stddev")?);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::setting::{PlainDigits, bounded};
 use crate::settings::{Refusal, Settings};
 
@@ -24,10 +24,11 @@ pub struct Tree {
     plain_digits: PlainDigits,
 }
 
-impl InRing for Tree {
-    const NAME: &'static str = "selector-tree";
-    const SUMMARY: &'static str = "errors of the leaves of selector trees and of first dimensions, under many keys";
+/// Its name, and what is measured.
+pub const ABOUT: About =
+    ("selector-tree", "errors of the leaves of selector trees and of first dimensions, under many keys");
 
+impl InRing for Tree {
     fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
         bounded(own.trees, "trees", 1..=1 << 30)?;

@@ -6,7 +6,7 @@ use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
-use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
 use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 
@@ -20,30 +20,33 @@ struct Own {
 }
 
 /// Counted operations.
-pub struct Operations {
+struct Operations {
     own: Own,
     family: Family,
     q: u128,
     stages: Stages<Counted, false>,
 }
 
-impl Primitive for Operations {
-    const NAME: &'static str = "decompose-operations";
-    const SUMMARY: &'static str =
-        "bit operations of each sub-algorithm on one scalar, a division a digit, schoolbook arithmetic";
+/// Its name, and what is measured.
+pub const ABOUT: About = (
+    "decompose-operations",
+    "bit operations of each sub-algorithm on one scalar, a division a digit, schoolbook arithmetic",
+);
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Own = settings.parse()?;
-        let family = family(&own.family)?;
-        if !matches!(family, Family::Gmp19 | Family::Zy22 | Family::Jlp21 | Family::Jlp24) {
-            return Err(Refusal::new("family", format!("Table 1 has no {family} sampler.")));
-        }
-        bounded(own.scalars, "scalars", COUNTS)?;
-        let q = modulus(own.modulus_bits)?;
-        let stages = Stages::new(q, own.base).map_err(Refusal::of("base"))?;
-        Ok(Self { own, family, q, stages })
+/// Reads and checks the settings.
+pub fn read(settings: &Settings) -> Read {
+    let own: Own = settings.parse()?;
+    let family = family(&own.family)?;
+    if !matches!(family, Family::Gmp19 | Family::Zy22 | Family::Jlp21 | Family::Jlp24) {
+        return Err(Refusal::new("family", format!("Table 1 has no {family} sampler.")));
     }
+    bounded(own.scalars, "scalars", COUNTS)?;
+    let q = modulus(own.modulus_bits)?;
+    let stages = Stages::new(q, own.base).map_err(Refusal::of("base"))?;
+    Ok(Box::new(Operations { own, family, q, stages }))
+}
 
+impl Primitive for Operations {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, stages, .. } = self;
         let digits = (own.scalars * stages.length()) as f64;
@@ -51,8 +54,8 @@ impl Primitive for Operations {
         Ok(Described { settings, predicted_seconds: digits * 1e-6, peak_bytes: 16 << 20, ..Described::default() })
     }
 
-    fn start(self, context: &Context) -> Started {
-        let Self { own: Own { base, scalars, .. }, family, q, stages } = self;
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        let Self { own: Own { base, scalars, .. }, family, q, stages } = *self;
         let seed = context.seed("operations")?;
         Ok(Box::new(move |out: &mut Measured| {
             let (k, zero) = (stages.length(), stages.digit(0));

@@ -9,7 +9,7 @@ use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
-use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
 use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
@@ -36,32 +36,34 @@ struct Own {
 }
 
 /// Single scalars.
-pub struct Scalars {
+struct Scalars {
     own: Own,
     family: Family,
     q: u128,
     length: usize,
 }
 
-impl Primitive for Scalars {
-    const NAME: &'static str = "decompose-scalar";
-    const SUMMARY: &'static str = "digits of one scalar at a time: seconds a scalar, whole and by sub-algorithm";
+/// Its name, and what is measured.
+pub const ABOUT: About =
+    ("decompose-scalar", "digits of one scalar at a time: seconds a scalar, whole and by sub-algorithm");
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Own = settings.parse()?;
-        let family = family(&own.family)?;
-        if matches!(family, Family::Balanced | Family::DitherQ) {
-            return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
-        }
-        bounded(own.scalars, "scalars", COUNTS)?;
-        let q = modulus(own.modulus_bits)?;
-        if own.method == Method::Shift && !own.base.is_power_of_two() {
-            return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
-        }
-        let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
-        Ok(Self { own, family, q, length: stages.length() })
+/// Reads and checks the settings.
+pub fn read(settings: &Settings) -> Read {
+    let own: Own = settings.parse()?;
+    let family = family(&own.family)?;
+    if matches!(family, Family::Balanced | Family::DitherQ) {
+        return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
     }
+    bounded(own.scalars, "scalars", COUNTS)?;
+    let q = modulus(own.modulus_bits)?;
+    if own.method == Method::Shift && !own.base.is_power_of_two() {
+        return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
+    }
+    let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
+    Ok(Box::new(Scalars { own, family, q, length: stages.length() }))
+}
 
+impl Primitive for Scalars {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, length, .. } = self;
         let settings = completed(own, q, *length)?;
@@ -74,7 +76,7 @@ impl Primitive for Scalars {
         })
     }
 
-    fn start(self, context: &Context) -> Started {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         match (self.own.modulus_bits <= 62, self.own.method) {
             (true, Method::Shift) => self.session::<u64, true>(context),
             (true, Method::Division) => self.session::<u64, false>(context),

@@ -9,7 +9,7 @@ use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session, Started};
+use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session, Started};
 use crate::setting::{bounded, family};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
@@ -54,7 +54,7 @@ fn widest() -> u32 {
 }
 
 /// Decompositions of vectors.
-pub struct Vectors {
+struct Vectors {
     own: Own,
     family: Family,
     q: u64,
@@ -80,40 +80,40 @@ impl Vectors {
     }
 }
 
-impl Primitive for Vectors {
-    const NAME: &'static str = "decompose";
-    const SUMMARY: &'static str =
-        "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes";
+/// Its name, and what is measured.
+pub const ABOUT: About =
+    ("decompose", "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes");
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut own: Own = settings.parse()?;
-        let family = family(&own.family)?;
-        bounded(own.coefficients, "coefficients", COUNTS)?;
-        let most = u128::from(u64::MAX);
-        let q = modulus(own.modulus_bits)?;
-        if own.modulus_bits > 62 || q > most {
-            let problem = format!("{} is above 62, the most that 64-bit residues take. Give 60.", own.modulus_bits);
-            return Err(Refusal::new("modulus_bits", problem));
-        }
-        let by_family = match (family.randomised(), own.method) {
-            (false, _) => Source::None,
-            // The paper draws its coins before: that is its way's default.
-            (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
-            (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
-        };
-        if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
-            return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
-        }
-        own.coins = Some(by_family);
-        if own.method == Method::Division
-            && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))
-        {
-            let problem = format!("the paper's way writes 64-bit digits and has no {family} ones. Use `vectorised`.");
-            return Err(Refusal::new("method", problem));
-        }
-        Ok(Self { own, family, q: q as u64 })
+/// Reads and checks the settings.
+pub fn read(settings: &Settings) -> Read {
+    let mut own: Own = settings.parse()?;
+    let family = family(&own.family)?;
+    bounded(own.coefficients, "coefficients", COUNTS)?;
+    let most = u128::from(u64::MAX);
+    let q = modulus(own.modulus_bits)?;
+    if own.modulus_bits > 62 || q > most {
+        let problem = format!("{} is above 62, the most that 64-bit residues take. Give 60.", own.modulus_bits);
+        return Err(Refusal::new("modulus_bits", problem));
     }
+    let by_family = match (family.randomised(), own.method) {
+        (false, _) => Source::None,
+        // The paper draws its coins before: that is its way's default.
+        (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
+        (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
+    };
+    if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
+        return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
+    }
+    own.coins = Some(by_family);
+    if own.method == Method::Division && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))
+    {
+        let problem = format!("the paper's way writes 64-bit digits and has no {family} ones. Use `vectorised`.");
+        return Err(Refusal::new("method", problem));
+    }
+    Ok(Box::new(Vectors { own, family, q: q as u64 }))
+}
 
+impl Primitive for Vectors {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, .. } = self;
         let gadget = self.gadget(Kernel::Scalar)?;
@@ -133,9 +133,9 @@ impl Primitive for Vectors {
         })
     }
 
-    fn start(self, context: &Context) -> Started {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         let gadget = self.gadget(context.kernel)?;
-        let Self { own, family, q } = self;
+        let Self { own, family, q } = *self;
         let mut rng = context.seed("decompose input")?.prg().rng();
         let input = uniform(&mut rng, q.into(), own.coefficients);
         let coins = Coins::from_seed(context.seed("decompose coins")?);

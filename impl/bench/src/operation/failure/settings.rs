@@ -110,7 +110,7 @@ pub struct Costs {
 
 impl Failure {
     /// Reads and checks the settings.
-    pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
+    pub(super) fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
         let (setting, common): (Setting, Tried) = (rest.take(&Setting::KEYS)?, rest.take(&Tried::KEYS)?);
         let own = Self { decision: rest.variant("decision", &[])?, setting, common };

@@ -13,10 +13,10 @@ use ring::{Coefficient, Kernel, Ntt, Poly, Ring, Seed};
 use serde_json::json;
 
 use crate::lab::Tally;
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session};
 use crate::setting::SecretName;
 use crate::settings::{Refusal, Settings, complete};
-pub use settings::Packings;
+use settings::Packings;
 
 /// A client's outputs.
 type Outputs = Vec<Rlwe<u32, Coefficient>>;
@@ -24,15 +24,16 @@ type Outputs = Vec<Rlwe<u32, Coefficient>>;
 /// The stage whose noise is measured.
 const STAGE: &str = "packed";
 
+/// Its name, and what is measured.
+pub const ABOUT: About =
+    ("packing", "LWE ciphertexts packed into RLWE ciphertexts: seconds offline and online, bytes, noise");
+
+/// Reads and checks the settings.
+pub fn read(settings: &Settings) -> Read {
+    Ok(Box::new(Packings::read(settings)?))
+}
+
 impl Primitive for Packings {
-    const NAME: &'static str = "packing";
-    const SUMMARY: &'static str =
-        "LWE ciphertexts packed into RLWE ciphertexts: seconds offline and online, bytes, noise";
-
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        Packings::read_own(settings)
-    }
-
     fn describe(&self) -> Result<Described, Refusal> {
         let own = self;
         let packing = own.packing(Kernel::Scalar)?;
@@ -65,7 +66,7 @@ impl Primitive for Packings {
         Ok(described)
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self: Box<Self>, context: &Context) -> Result<Box<dyn Session>, Failed> {
         let packing = self.packing(context.kernel)?;
         let ring = packing.gadget().ring().clone();
         let mut rng = context.seed("packing inputs")?.prg().rng();
@@ -79,7 +80,7 @@ impl Primitive for Packings {
             noise: Vec::new(),
             largest: Vec::new(),
             packing,
-            own: self,
+            own: *self,
         }))
     }
 }

@@ -65,7 +65,7 @@ pub struct Packings {
 
 impl Packings {
     /// Reads and checks the settings.
-    pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
+    pub(super) fn read(settings: &Settings) -> Result<Self, Refusal> {
         let own: Self = settings.parse()?;
         if own.gamma == 0 || own.ciphertexts == 0 || !own.ciphertexts.is_multiple_of(own.gamma) {
             let problem = format!("{} is no multiple of gamma = {}.", own.ciphertexts, own.gamma);

@@ -9,15 +9,15 @@ use ring::{Modulus, Word};
 
 use crate::in_ring::{Bench, InRing, Shared, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::settings::{Refusal, Settings};
 pub use settings::Rotation;
 
-impl InRing for Rotation {
-    const NAME: &'static str = "rotation";
-    const SUMMARY: &'static str =
-        "blind rotations, switches to the small key, floors and bits: seconds, transforms, key bytes, noise";
+/// Its name, and what is measured.
+pub const ABOUT: About =
+    ("rotation", "blind rotations, switches to the small key, floors and bits: seconds, transforms, key bytes, noise");
 
+impl InRing for Rotation {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let own = Rotation::read_own(rest)?;
         functional::check(&own, shared)?;
