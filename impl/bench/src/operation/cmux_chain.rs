@@ -39,7 +39,6 @@ pub struct Chain {
     selectors: Selectors,
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About = ("cmux-chain", "errors after chains of CMUXes, under many keys");
 
 impl InRing for Chain {

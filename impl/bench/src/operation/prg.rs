@@ -18,10 +18,8 @@ struct Generator {
 
 const LARGEST: usize = 1 << 30;
 
-/// Its name, and what is measured.
 pub const ABOUT: About = ("prg", "the generator that expands seeds: seconds a call, by its bytes");
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     let own: Generator = settings.parse()?;
     if own.bytes == 0 || own.bytes > LARGEST {

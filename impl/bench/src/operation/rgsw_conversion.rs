@@ -28,7 +28,6 @@ pub struct Conversion {
     shared: u32,
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About =
     ("rgsw-conversion", "errors of RGSW rows made from rotated tables, and of products with them, under many keys");
 

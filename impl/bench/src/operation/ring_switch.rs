@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Shared, by_keys, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{About, Context, Described, Failed, Primitive, Read, Session};
+use crate::primitive::{About, Context, Described, Failed, Primitive, Read, Started};
 use crate::setting::{SecretName, bounded, gaussian, modulus, secret};
 use crate::settings::{Refusal, Settings, complete};
 
@@ -67,13 +67,11 @@ impl RingSwitch {
     }
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About = (
     "ring-switch",
     "switches to a small ring, mask and body to moduli of their own: seconds, bytes, noise under many keys",
 );
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     let mut rest = settings.clone();
     let shared = Shared::take(&mut rest, false)?;
@@ -109,7 +107,7 @@ impl Primitive for RingSwitch {
         Ok(described)
     }
 
-    fn start(self: Box<Self>, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         let ring = self.ring(context.kernel)?;
         let responder = self.responder(&ring)?;
         let (small, switch) = (self.small_secret()?, gaussian(self.switch_stddev, "switch_stddev")?);

@@ -24,7 +24,6 @@ pub struct Tree {
     plain_digits: PlainDigits,
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About =
     ("selector-tree", "errors of the leaves of selector trees and of first dimensions, under many keys");
 

@@ -37,10 +37,8 @@ struct Magnitude {
     gadget: Decomposer<u64>,
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About = ("decompose-magnitude", "Euclidean norm of the digits of uniform residues");
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     let own: Own = settings.parse()?;
     let bits = own.modulus_bits;

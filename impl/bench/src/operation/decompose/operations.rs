@@ -27,13 +27,11 @@ struct Operations {
     stages: Stages<Counted, false>,
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About = (
     "decompose-operations",
     "bit operations of each sub-algorithm on one scalar, a division a digit, schoolbook arithmetic",
 );
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     let own: Own = settings.parse()?;
     let family = family(&own.family)?;

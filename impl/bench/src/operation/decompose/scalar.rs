@@ -43,11 +43,9 @@ struct Scalars {
     length: usize,
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About =
     ("decompose-scalar", "digits of one scalar at a time: seconds a scalar, whole and by sub-algorithm");
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     let own: Own = settings.parse()?;
     let family = family(&own.family)?;

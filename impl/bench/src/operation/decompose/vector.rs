@@ -80,11 +80,9 @@ impl Vectors {
     }
 }
 
-/// Its name, and what is measured.
 pub const ABOUT: About =
     ("decompose", "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes");
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     let mut own: Own = settings.parse()?;
     let family = family(&own.family)?;

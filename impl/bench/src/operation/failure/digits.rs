@@ -47,17 +47,12 @@ impl<W: Word> Decompositions<W> {
         Ok(Input { ciphertext, message, error: order.centred(order.sub(phase, centre)) })
     }
 
-    /// The multiple of 2^`log_step` that a phase under the ring key is nearest to.
-    fn nearest(&self, ciphertext: &Lwe, log_step: u32) -> Result<u64, Failed> {
-        let phase = self.switched.key.phase(ciphertext)?;
-        let modulus = &ciphertext.modulus;
-        Ok(modulus.add(phase, (1 << log_step) >> 1) >> log_step)
-    }
-
     /// Whether `rest` is `whole` without the lowest `bits` bits of the message: the error of the input stays in both.
     fn lacks(&self, mut whole: Lwe, rest: &Lwe, message: u64, bits: u32) -> Result<bool, Failed> {
         whole.sub_assign(rest)?;
-        Ok(self.nearest(&whole, self.switched.layout.low())? == message & ((1 << bits) - 1))
+        let (phase, low) = (self.switched.key.phase(&whole)?, self.switched.layout.low());
+        let nearest = whole.modulus.add(phase, (1 << low) >> 1) >> low;
+        Ok(nearest == message & ((1 << bits) - 1))
     }
 
     /// Whether the floor subtracts the lowest digit, and not another.

@@ -25,10 +25,8 @@ use crate::settings::{Refusal, Settings, complete};
 use settings::{Decision, Failure};
 use trial::Trials;
 
-/// Its name, and what is measured.
 pub const ABOUT: About = ("failure", "how often decisions on LWE phases go wrong, in a given number of trials");
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     let own = Failure::read(settings)?;
     Ok(if own.setting.narrow()? {
@@ -73,18 +71,7 @@ impl<W: Word> Primitive for Failing<W> {
                 }
             }
         };
-        Ok(Box::new(FailureSession {
-            fresh,
-            seed: context.seed("failure")?,
-            trials,
-            batch,
-            keys: 0,
-            failures: Failures::default(),
-            judged: 0,
-            as_due: 0,
-            errors: Moments::default(),
-            rows: Moments::default(),
-        }))
+        Ok(Box::new(FailureSession { fresh, seed: context.seed("failure")?, trials, batch, seen: Seen::default() }))
     }
 }
 
@@ -94,8 +81,15 @@ struct FailureSession<F> {
     seed: Seed,
     trials: u64,
     batch: usize,
+    seen: Seen,
+}
+
+/// What was seen under all keys so far.
+#[derive(Default)]
+struct Seen {
     keys: u64,
     failures: Failures,
+    /// Outcomes that the input's error asks for, and those that were as asked.
     judged: u64,
     as_due: u64,
     errors: Moments,
@@ -104,21 +98,21 @@ struct FailureSession<F> {
 
 impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for FailureSession<F> {
     fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
-        let mut trials = (self.fresh)(self.seed.derive(&format!("key {}", self.keys)))?;
-        self.keys += 1;
+        let mut trials = (self.fresh)(self.seed.derive(&format!("key {}", self.seen.keys)))?;
+        self.seen.keys += 1;
         let decides = trials.decides();
         let (mut left, start) = (self.trials, Instant::now());
         while left > 0 {
             let count = left.min(self.batch as u64);
             for trial in trials.run(count as usize)? {
-                self.failures.trials += 1;
-                self.failures.failures += u64::from(trial.wrong);
+                self.seen.failures.trials += 1;
+                self.seen.failures.failures += u64::from(trial.wrong);
                 if let Some(right) = &decides {
-                    self.judged += 1;
-                    self.as_due += u64::from(trial.wrong != right.contains(&trial.error));
+                    self.seen.judged += 1;
+                    self.seen.as_due += u64::from(trial.wrong != right.contains(&trial.error));
                 }
-                self.errors.add(&[trial.error as f64]);
-                self.rows.add(&trial.rows);
+                self.seen.errors.add(&[trial.error as f64]);
+                self.seen.rows.add(&trial.rows);
             }
             left -= count;
         }
@@ -127,13 +121,13 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for FailureSessi
     }
 
     fn finish(self: Box<Self>, out: &mut Measured) -> Result<(), Failed> {
-        out.compared(self.judged, self.as_due);
-        for (stage, moments) in [("input", &self.errors), ("row", &self.rows)] {
+        out.compared(self.seen.judged, self.seen.as_due);
+        for (stage, moments) in [("input", &self.seen.errors), ("row", &self.seen.rows)] {
             if moments.samples > 0 {
-                out.noise.insert(stage.into(), Noise::of(moments, self.keys));
+                out.noise.insert(stage.into(), Noise::of(moments, self.seen.keys));
             }
         }
-        out.failures.insert("decision".into(), self.failures);
+        out.failures.insert("decision".into(), self.seen.failures);
         Ok(())
     }
 }

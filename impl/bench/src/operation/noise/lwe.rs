@@ -51,7 +51,6 @@ impl KeySwitch {
     /// Its name in the setting `operation`.
     pub const NAME: &str = "lwe-key-switch";
 
-    /// Reads the settings.
     pub fn read(settings: &Settings) -> Read {
         let mut rest = settings.clone();
         let gadget = rest.take(&GadgetSetting::KEYS)?;
@@ -150,7 +149,6 @@ impl CompensatedSwitch {
     /// Its name in the setting `operation`.
     pub const NAME: &str = "compensated-modulus-switch";
 
-    /// Reads the settings.
     pub fn read(settings: &Settings) -> Read {
         let own: Self = settings.parse()?;
         check(own.keys, own.samples)?;

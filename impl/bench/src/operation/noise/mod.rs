@@ -17,7 +17,6 @@ use crate::settings::{Refusal, Settings, tagged};
 use lwe::{CompensatedSwitch, KeySwitch};
 use plan::{DECOMPOSING, Operation};
 
-/// Its name, and what is measured.
 pub const ABOUT: About = ("noise", "errors of a lattice operation against known phases, under many keys");
 
 /// Reads and checks the settings of an operation on LWE ciphertexts, or in a ring.

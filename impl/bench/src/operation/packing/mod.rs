@@ -13,7 +13,7 @@ use ring::{Coefficient, Kernel, Ntt, Poly, Ring, Seed};
 use serde_json::json;
 
 use crate::lab::Tally;
-use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session};
+use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session, Started};
 use crate::setting::SecretName;
 use crate::settings::{Refusal, Settings, complete};
 use settings::Packings;
@@ -24,11 +24,9 @@ type Outputs = Vec<Rlwe<u32, Coefficient>>;
 /// The stage whose noise is measured.
 const STAGE: &str = "packed";
 
-/// Its name, and what is measured.
 pub const ABOUT: About =
     ("packing", "LWE ciphertexts packed into RLWE ciphertexts: seconds offline and online, bytes, noise");
 
-/// Reads and checks the settings.
 pub fn read(settings: &Settings) -> Read {
     Ok(Box::new(Packings::read(settings)?))
 }
@@ -66,7 +64,7 @@ impl Primitive for Packings {
         Ok(described)
     }
 
-    fn start(self: Box<Self>, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         let packing = self.packing(context.kernel)?;
         let ring = packing.gadget().ring().clone();
         let mut rng = context.seed("packing inputs")?.prg().rng();

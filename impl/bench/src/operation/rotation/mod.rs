@@ -13,7 +13,6 @@ use crate::primitive::{About, Described, Failed};
 use crate::settings::{Refusal, Settings};
 pub use settings::Rotation;
 
-/// Its name, and what is measured.
 pub const ABOUT: About =
     ("rotation", "blind rotations, switches to the small key, floors and bits: seconds, transforms, key bytes, noise");
 
