@@ -87,9 +87,8 @@ pub fn read(settings: &Settings) -> Read {
     let mut own: Own = settings.parse()?;
     let family = family(&own.family)?;
     bounded(own.coefficients, "coefficients", COUNTS)?;
-    let most = u128::from(u64::MAX);
     let q = modulus(own.modulus_bits)?;
-    if own.modulus_bits > 62 || q > most {
+    if own.modulus_bits > 62 {
         let problem = format!("{} is above 62, the most that 64-bit residues take. Give 60.", own.modulus_bits);
         return Err(Refusal::new("modulus_bits", problem));
     }

@@ -176,14 +176,8 @@ impl Failure {
         RotationShape { dimension, secret: SmallSecret::Binary, form }
     }
 
-    fn gadget<W: Word>(
-        &self,
-        ring: &Arc<Ring<W>>,
-        base: u64,
-        dropped: usize,
-        key: &str,
-    ) -> Result<RingGadget<W>, Refusal> {
-        GadgetSetting::new(&self.common.family, base, dropped).build(ring, key)
+    fn gadget(&self, base: u64, dropped: usize) -> GadgetSetting {
+        GadgetSetting::new(&self.common.family, base, dropped)
     }
 
     /// A small key with its blind-rotation key.
@@ -193,7 +187,7 @@ impl Failure {
     }
 
     fn rotation_gadget<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<RingGadget<W>, Refusal> {
-        self.gadget(ring, self.common.rotation_base, self.common.rotation_dropped, "rotation_base")
+        self.gadget(self.common.rotation_base, self.common.rotation_dropped).build(ring, "rotation_base")
     }
 
     /// Output, automorphisms, square.
@@ -203,9 +197,9 @@ impl Failure {
         ring: &Arc<Ring<W>>,
     ) -> Result<[RingGadget<W>; 3], Refusal> {
         Ok([
-            self.gadget(ring, rgsw.base, rgsw.dropped, "base")?,
-            self.gadget(ring, rgsw.trace_base, rgsw.trace_dropped, "trace_base")?,
-            self.gadget(ring, rgsw.squaring_base, 0, "squaring_base")?,
+            self.gadget(rgsw.base, rgsw.dropped).build(ring, "base")?,
+            self.gadget(rgsw.trace_base, rgsw.trace_dropped).build(ring, "trace_base")?,
+            self.gadget(rgsw.squaring_base, 0).build(ring, "squaring_base")?,
         ])
     }
 
