@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::lab::{Lab, Tally};
 use crate::primitive::{Context, Described, Failed, Measured, Primitive, Read, Session, Started};
-use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, twenty};
+use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, number};
 use crate::settings::{Refusal, Settings, complete};
 
 /// What operations in a ring share.
@@ -30,7 +30,7 @@ pub struct Shared {
 
 #[derive(Deserialize)]
 struct Keys {
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     keys: u64,
 }
 

@@ -96,14 +96,9 @@ pub struct GadgetSetting {
 /// Most keys under which noise is measured.
 pub const MOST_KEYS: u64 = 1 << 20;
 
-/// One where a number is not set.
-pub fn one() -> usize {
-    1
-}
-
-/// Keys where their number is not set.
-pub fn twenty() -> u64 {
-    20
+/// The number `N`, as serde asks for it where none is set.
+pub fn number<const N: u16, T: From<u16>>() -> T {
+    N.into()
 }
 
 /// The value of a setting that this operation needs.

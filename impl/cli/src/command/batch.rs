@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::failure::Outcome;
 use crate::lines::answer_each;
 use crate::protocol::find::{find_parameters, find_protocol, read_parameters};
+use crate::protocol::row::one;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,10 +32,6 @@ struct Request {
     updates: u64,
     #[serde(default)]
     streamed: bool,
-}
-
-fn one() -> u64 {
-    1
 }
 
 /// Answers every line of standard input with a line of standard output, in order.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
 use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session, Started};
-use crate::setting::{bounded, family};
+use crate::setting::{bounded, family, number};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
@@ -44,13 +44,9 @@ struct Own {
     coefficients: usize,
     #[serde(default)]
     method: Method,
-    #[serde(default = "widest")]
+    #[serde(default = "number::<64, _>")]
     digit_bits: u32,
     coins: Option<Source>,
-}
-
-fn widest() -> u32 {
-    64
 }
 
 /// Decompositions of vectors.

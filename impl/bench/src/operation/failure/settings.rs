@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::lab::Lab;
 use crate::primitive::Failed;
-use crate::setting::{GadgetSetting, Setting, bounded, gaussian, modulus};
+use crate::setting::{GadgetSetting, Setting, bounded, gaussian, modulus, number};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
@@ -72,7 +72,7 @@ pub struct Tried {
     /// Trials of one repetition, all under one key.
     pub(super) trials: u64,
     /// Rotations side by side.
-    #[serde(default = "batch")]
+    #[serde(default = "number::<16, _>")]
     pub(super) batch: usize,
     /// Dimension of the small key, which is binary.
     dimension: usize,
@@ -90,10 +90,6 @@ pub struct Tried {
 impl Tried {
     const KEYS: [&str; 8] =
         ["trials", "batch", "dimension", "form", "family", "rotation_base", "rotation_dropped", "input_stddev"];
-}
-
-fn batch() -> usize {
-    16
 }
 
 /// What a trial takes.

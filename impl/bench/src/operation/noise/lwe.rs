@@ -9,11 +9,11 @@ use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 use serde::{Deserialize, Serialize};
 
-use super::samples::{check, each, samples};
+use super::samples::{check, each};
 use crate::in_ring::by_keys;
 use crate::lab::{Tally, scaled_error};
 use crate::primitive::{Context, Described, Failed, Primitive, Read, Started};
-use crate::setting::{GadgetSetting, SecretName, bounded, gaussian, modulus, secret, twenty};
+use crate::setting::{GadgetSetting, SecretName, bounded, gaussian, modulus, number, secret};
 use crate::settings::{Refusal, Settings, complete};
 
 /// A key switch of LWE ciphertexts.
@@ -22,10 +22,10 @@ use crate::settings::{Refusal, Settings, complete};
 pub struct KeySwitch {
     operation: String,
     /// Fresh secret keys.
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     keys: u64,
     /// Errors in all, at least.
-    #[serde(default = "samples")]
+    #[serde(default = "number::<16384, _>")]
     samples: u64,
     #[serde(flatten, skip_deserializing)]
     gadget: GadgetSetting,
@@ -129,10 +129,10 @@ impl Primitive for KeySwitch {
 pub struct CompensatedSwitch {
     operation: String,
     /// Fresh secret keys.
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     keys: u64,
     /// Errors in all, at least.
-    #[serde(default = "samples")]
+    #[serde(default = "number::<16384, _>")]
     samples: u64,
     #[serde(default)]
     secret: SecretName,

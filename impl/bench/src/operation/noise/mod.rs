@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::in_ring::{self, Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
 use crate::primitive::{About, Described, Failed, Read};
+use crate::setting::number;
 use crate::settings::{Refusal, Settings, tagged};
 use lwe::{CompensatedSwitch, KeySwitch};
 use plan::{DECOMPOSING, Operation};
@@ -39,7 +40,7 @@ struct RingNoise {
 
 #[derive(Deserialize)]
 struct Errors {
-    #[serde(default = "samples::samples")]
+    #[serde(default = "number::<16384, _>")]
     samples: u64,
 }
 

@@ -4,7 +4,7 @@ use lattice::{Method, Packing, Secret};
 use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, one, secret, twenty};
+use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, number, secret};
 use crate::settings::{Refusal, Settings};
 
 /// How ciphertexts are packed, and what is done before they arrive.
@@ -44,7 +44,7 @@ pub struct Packings {
     /// Ciphertexts of one output.
     pub(super) gamma: usize,
     /// Clients that share a pass over the tables.
-    #[serde(default = "one")]
+    #[serde(default = "number::<1, _>")]
     pub(super) clients: usize,
     pub(super) n: usize,
     pub(super) primes: Vec<u64>,
@@ -59,7 +59,7 @@ pub struct Packings {
     /// Modulus of the packed messages, which are decrypted and compared.
     pub(super) plain_modulus: u64,
     /// Fresh secret keys over which noise is collected, at least.
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     pub(super) keys: u64,
 }
 

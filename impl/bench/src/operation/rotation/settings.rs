@@ -4,7 +4,7 @@ use lattice::{Form, RotationShape, SmallSecret};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::in_ring::Shared;
-use crate::setting::{bounded, one};
+use crate::setting::{bounded, number};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
@@ -55,7 +55,7 @@ pub struct Rotated {
     pub(super) small_secret: SmallSecret,
     pub(super) form: Form,
     /// Ciphertexts side by side.
-    #[serde(default = "one")]
+    #[serde(default = "number::<1, _>")]
     pub(super) together: usize,
     /// Ciphertexts in all, at least.
     pub(super) ciphertexts: u64,
