@@ -74,9 +74,8 @@ impl Context {
         match self.seed {
             None => Ok(Seed::from_os()?),
             Some(seed) => {
-                let mut halves = [[0; 16]; 2];
-                halves.iter_mut().zip(seed.chunks_exact(16)).for_each(|(half, bytes)| half.copy_from_slice(bytes));
-                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::core::set_file::hex(&halves[1]))))
+                let (first, second) = seed.split_at(16);
+                Ok(Seed(first.try_into()?).derive(&format!("{label} {}", pir::core::set_file::hex(second))))
             }
         }
     }

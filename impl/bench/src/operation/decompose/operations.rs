@@ -1,5 +1,7 @@
 //! `decompose-operations`: the bit operations of each sub-algorithm, counted while it runs.
 
+use std::collections::BTreeMap;
+
 use gadget::Family;
 use gadget::stages::{Counted, CountedDigit, CountedReal, Operations as Spent, StageDigit, StageWord, Stages, count};
 use rand::Rng;
@@ -126,16 +128,11 @@ impl Primitive for Operations {
 
 /// Operations by sub-algorithm, summed over scalars.
 #[derive(Default)]
-struct Sums(Vec<(&'static str, Spent)>);
+struct Sums(BTreeMap<&'static str, Spent>);
 
 impl Sums {
     fn add(&mut self, part: &'static str, work: impl FnOnce()) {
-        let spent = count(work);
-        if !self.0.iter().any(|(name, _)| *name == part) {
-            self.0.push((part, Spent::default()));
-        }
-        for (_, sum) in self.0.iter_mut().filter(|(name, _)| *name == part) {
-            *sum = *sum + spent;
-        }
+        let sum = self.0.entry(part).or_default();
+        *sum = *sum + count(work);
     }
 }

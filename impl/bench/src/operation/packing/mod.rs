@@ -13,10 +13,11 @@ use ring::{Coefficient, Kernel, Ntt, Poly, Ring, Seed};
 use serde_json::json;
 
 use crate::lab::Tally;
-use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session, Started};
+use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Session, Started};
 use crate::setting::SecretName;
-use crate::settings::{Refusal, Settings, complete};
+use crate::settings::{Refusal, complete};
 use settings::Packings;
+pub use settings::read;
 
 /// A client's outputs.
 type Outputs = Vec<Rlwe<u32, Coefficient>>;
@@ -26,10 +27,6 @@ const STAGE: &str = "packed";
 
 pub const ABOUT: About =
     ("packing", "LWE ciphertexts packed into RLWE ciphertexts: seconds offline and online, bytes, noise");
-
-pub fn read(settings: &Settings) -> Read {
-    Ok(Box::new(Packings::read(settings)?))
-}
 
 impl Primitive for Packings {
     fn describe(&self) -> Result<Described, Refusal> {

@@ -4,6 +4,7 @@ use lattice::{Method, Packing, Secret};
 use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
 
+use crate::primitive::Read;
 use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, number, secret};
 use crate::settings::{Refusal, Settings};
 
@@ -63,21 +64,20 @@ pub struct Packings {
     pub(super) keys: u64,
 }
 
-impl Packings {
-    /// Reads and checks the settings.
-    pub(super) fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Self = settings.parse()?;
-        if own.gamma == 0 || own.ciphertexts == 0 || !own.ciphertexts.is_multiple_of(own.gamma) {
-            let problem = format!("{} is no multiple of gamma = {}.", own.ciphertexts, own.gamma);
-            return Err(Refusal::new("ciphertexts", problem));
-        }
-        bounded(own.clients, "clients", 1..=64)?;
-        bounded(own.keys, "keys", 1..=MOST_KEYS)?;
-        own.secret()?;
-        own.error()?;
-        Ok(own)
+pub fn read(settings: &Settings) -> Read {
+    let own: Packings = settings.parse()?;
+    if own.gamma == 0 || own.ciphertexts == 0 || !own.ciphertexts.is_multiple_of(own.gamma) {
+        let problem = format!("{} is no multiple of gamma = {}.", own.ciphertexts, own.gamma);
+        return Err(Refusal::new("ciphertexts", problem));
     }
+    bounded(own.clients, "clients", 1..=64)?;
+    bounded(own.keys, "keys", 1..=MOST_KEYS)?;
+    own.secret()?;
+    own.error()?;
+    Ok(Box::new(own))
+}
 
+impl Packings {
     /// Outputs in all.
     pub(super) fn outputs(&self) -> usize {
         self.ciphertexts / self.gamma
