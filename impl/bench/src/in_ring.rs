@@ -5,6 +5,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use gadget::Family;
 use lattice::RingGadget;
 use ring::{Kernel, Ring, Seed, Word};
 use serde::{Deserialize, Serialize};
@@ -51,8 +52,8 @@ impl Shared {
     }
 
     /// The family of the gadget.
-    pub fn family(&self) -> Result<&str, Refusal> {
-        self.gadget.as_ref().map(|gadget| &*gadget.family).ok_or_else(|| Refusal::new("family", "it is missing."))
+    pub fn family(&self) -> Result<Family, Refusal> {
+        self.gadget.map(|gadget| gadget.family).ok_or_else(|| Refusal::new("family", "it is missing."))
     }
 }
 

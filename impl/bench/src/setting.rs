@@ -81,11 +81,11 @@ pub struct Setting {
 }
 
 /// A gadget of a ring.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GadgetSetting {
-    /// The family's name.
-    pub family: String,
+    /// The family.
+    pub family: Family,
     /// The base of its digits.
     pub base: u64,
     /// Low digits dropped.
@@ -142,11 +142,6 @@ pub fn secret(name: SecretName, stddev: Option<f64>, weight: Option<usize>) -> R
             Secret::FixedWeight { plus: weight.div_ceil(2), minus: weight / 2 }
         }
     })
-}
-
-/// A family by name.
-pub fn family(name: &str) -> Result<Family, Refusal> {
-    name.parse().map_err(Refusal::of("family"))
 }
 
 /// Errors of that standard deviation.
@@ -209,19 +204,14 @@ impl GadgetSetting {
     /// The names of its settings.
     pub const KEYS: [&str; 3] = ["family", "base", "dropped"];
 
-    /// A gadget of that family.
-    pub fn new(family: &str, base: u64, dropped: usize) -> Self {
-        Self { family: family.into(), base, dropped }
-    }
-
     /// The gadget of a ring, whose base is the setting `key`.
     pub fn build<W: Word>(&self, ring: &Arc<Ring<W>>, key: &str) -> Result<RingGadget<W>, Refusal> {
-        RingGadget::new(ring, family(&self.family)?, self.base, self.dropped).map_err(Refusal::of(key))
+        RingGadget::new(ring, self.family, self.base, self.dropped).map_err(Refusal::of(key))
     }
 
     /// The gadget modulo `q`, whose base is the setting `key`.
     pub fn modulo(&self, q: u64, kernel: Kernel, key: &str) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        new_gadget(family(&self.family)?, q, self.base, self.dropped, kernel).map_err(Refusal::of(key))
+        new_gadget(self.family, q, self.base, self.dropped, kernel).map_err(Refusal::of(key))
     }
 }
 

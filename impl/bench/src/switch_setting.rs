@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use gadget::Gadget;
+use gadget::{Family, Gadget};
 use lattice::lwe::{Lwe, LweKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::{BlindRotationKey, Bootstrapper, DigitLayout};
 use rand::Rng;
@@ -42,12 +42,12 @@ impl SwitchSetting {
     /// The gadget of the switch, of that family; its modulus is in `range`.
     pub fn gadget(
         &self,
-        family: &str,
+        family: Family,
         range: RangeInclusive<u64>,
         kernel: Kernel,
     ) -> Result<Box<dyn Gadget<u64>>, Refusal> {
         let q = modulus(&self.switch_modulus, "switch_modulus", range)?;
-        GadgetSetting::new(family, self.switch_base, self.switch_dropped).modulo(q, kernel, "switch_base")
+        GadgetSetting { family, base: self.switch_base, dropped: self.switch_dropped }.modulo(q, kernel, "switch_base")
     }
 
     /// The errors of the switch's key.

@@ -93,7 +93,8 @@ impl InRing for Conversion {
 impl Conversion {
     /// Those of the automorphisms and of the square.
     fn gadgets<W: Word>(&self, Bench { shared, ring, .. }: &Bench<W>) -> Result<[RingGadget<W>; 2], Refusal> {
-        let of = |base, key| GadgetSetting::new(shared.family()?, base, 0).build(ring, key);
+        let family = shared.family()?;
+        let of = |base, key| GadgetSetting { family, base, dropped: 0 }.build(ring, key);
         Ok([of(self.trace_base, "trace_base")?, of(self.squaring_base, "squaring_base")?])
     }
 

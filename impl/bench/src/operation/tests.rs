@@ -218,6 +218,13 @@ fn useless_and_missing_settings_are_named() {
 }
 
 #[test]
+fn families_are_called_in_settings_as_they_are_shown() {
+    for family in gadget::Family::ALL {
+        assert_eq!(json!(family), family.to_string());
+    }
+}
+
+#[test]
 fn shared_settings_are_listed_where_one_is_unknown() {
     let own = json!({"n": 256, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4, "lengths": [1],
         "input": "rotate", "selectors": "one", "lenghts": [2]});

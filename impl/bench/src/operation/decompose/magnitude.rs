@@ -1,13 +1,13 @@
 //! `decompose-magnitude`: Euclidean norms of the digits of uniform residues.
 
-use gadget::{Coins, Decomposer, Gadget};
+use gadget::{Coins, Decomposer, Family, Gadget};
 use rand::Rng;
 use ring::{Kernel, primes};
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, uniform};
 use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
-use crate::setting::{bounded, family};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ enum Kind {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     modulus_kind: Kind,
@@ -56,8 +56,7 @@ pub fn read(settings: &Settings) -> Read {
         }
     };
     let prime = prime.ok_or_else(|| Refusal::new("modulus_bits", format!("no such prime of {bits} bits.")))?;
-    let gadget =
-        Decomposer::new(family(&own.family)?, prime, own.base, 0, Kernel::best()).map_err(Refusal::of("base"))?;
+    let gadget = Decomposer::new(own.family, prime, own.base, 0, Kernel::best()).map_err(Refusal::of("base"))?;
     Ok(Box::new(Magnitude { own, gadget }))
 }
 

@@ -9,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
 use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
-use crate::setting::{bounded, family};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     scalars: usize,
@@ -24,7 +24,6 @@ struct Own {
 /// Counted operations.
 struct Operations {
     own: Own,
-    family: Family,
     q: u128,
     stages: Stages<Counted, false>,
 }
@@ -36,14 +35,14 @@ pub const ABOUT: About = (
 
 pub fn read(settings: &Settings) -> Read {
     let own: Own = settings.parse()?;
-    let family = family(&own.family)?;
+    let family = own.family;
     if !matches!(family, Family::Gmp19 | Family::Zy22 | Family::Jlp21 | Family::Jlp24) {
         return Err(Refusal::new("family", format!("Table 1 has no {family} sampler.")));
     }
     bounded(own.scalars, "scalars", COUNTS)?;
     let q = modulus(own.modulus_bits)?;
     let stages = Stages::new(q, own.base).map_err(Refusal::of("base"))?;
-    Ok(Box::new(Operations { own, family, q, stages }))
+    Ok(Box::new(Operations { own, q, stages }))
 }
 
 impl Primitive for Operations {
@@ -55,7 +54,7 @@ impl Primitive for Operations {
     }
 
     fn start(self: Box<Self>, context: &Context) -> Started {
-        let Self { own: Own { base, scalars, .. }, family, q, stages } = *self;
+        let Self { own: Own { family, base, scalars, .. }, q, stages } = *self;
         let seed = context.seed("operations")?;
         Ok(Box::new(move |out: &mut Measured| {
             let (k, zero) = (stages.length(), stages.digit(0));

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
 use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
-use crate::setting::{bounded, family};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
@@ -27,7 +27,7 @@ enum Method {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     scalars: usize,
@@ -38,7 +38,6 @@ struct Own {
 /// Single scalars.
 struct Scalars {
     own: Own,
-    family: Family,
     q: u128,
     length: usize,
 }
@@ -48,7 +47,7 @@ pub const ABOUT: About =
 
 pub fn read(settings: &Settings) -> Read {
     let own: Own = settings.parse()?;
-    let family = family(&own.family)?;
+    let family = own.family;
     if matches!(family, Family::Balanced | Family::DitherQ) {
         return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
     }
@@ -58,7 +57,7 @@ pub fn read(settings: &Settings) -> Read {
         return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
     }
     let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
-    Ok(Box::new(Scalars { own, family, q, length: stages.length() }))
+    Ok(Box::new(Scalars { own, q, length: stages.length() }))
 }
 
 impl Primitive for Scalars {
@@ -92,7 +91,7 @@ fn over(out: &mut Measured, name: &str, scalars: usize, mut call: impl FnMut(usi
 
 impl Scalars {
     fn session<W: StageWord<Small = i64, Real = f64> + Residue, const SHIFT: bool>(self, context: &Context) -> Started {
-        let Self { own: Own { base, scalars: n, .. }, family, q, .. } = self;
+        let Self { own: Own { family, base, scalars: n, .. }, q, .. } = self;
         let gadget = Decomposer::new(family, W::from_u128(q), base, 0, Kernel::Scalar)?;
         let stages = Stages::<W, SHIFT>::new(q, base)?;
         let mut seed = context.seed("scalar input")?.0;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
 use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session, Started};
-use crate::setting::{bounded, family, number};
+use crate::setting::{bounded, number};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
@@ -38,7 +38,7 @@ enum Source {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     coefficients: usize,
@@ -52,14 +52,13 @@ struct Own {
 /// Decompositions of vectors.
 struct Vectors {
     own: Own,
-    family: Family,
     q: u64,
 }
 
 impl Vectors {
     fn gadget(&self, kernel: Kernel) -> Result<Decomposer<u64>, Refusal> {
-        let Self { own, family, q } = self;
-        let gadget = Decomposer::new(*family, *q, own.base, 0, kernel).map_err(Refusal::of("base"))?;
+        let Self { own, q } = self;
+        let gadget = Decomposer::new(own.family, *q, own.base, 0, kernel).map_err(Refusal::of("base"))?;
         let fits = match own.digit_bits {
             8 => gadget.fits::<i8>(),
             16 => gadget.fits::<i16>(),
@@ -81,7 +80,7 @@ pub const ABOUT: About =
 
 pub fn read(settings: &Settings) -> Read {
     let mut own: Own = settings.parse()?;
-    let family = family(&own.family)?;
+    let family = own.family;
     bounded(own.coefficients, "coefficients", COUNTS)?;
     let q = modulus(own.modulus_bits)?;
     if own.modulus_bits > 62 {
@@ -103,7 +102,7 @@ pub fn read(settings: &Settings) -> Read {
         let problem = format!("the paper's way writes 64-bit digits and has no {family} ones. Use `vectorised`.");
         return Err(Refusal::new("method", problem));
     }
-    Ok(Box::new(Vectors { own, family, q: q as u64 }))
+    Ok(Box::new(Vectors { own, q: q as u64 }))
 }
 
 impl Primitive for Vectors {
@@ -128,14 +127,14 @@ impl Primitive for Vectors {
 
     fn start(self: Box<Self>, context: &Context) -> Started {
         let gadget = self.gadget(context.kernel)?;
-        let Self { own, family, q } = *self;
+        let Self { own, q } = *self;
         let mut rng = context.seed("decompose input")?.prg().rng();
         let input = uniform(&mut rng, q.into(), own.coefficients);
         let coins = Coins::from_seed(context.seed("decompose coins")?);
         let source = own.coins.unwrap_or(Source::None);
         if own.method == Method::Division {
             let stages = Stages::new(q.into(), own.base)?;
-            return Ok(Box::new(OneByOne { family, source, stages, gadget, input, seed: rng.random() }));
+            return Ok(Box::new(OneByOne { family: own.family, source, stages, gadget, input, seed: rng.random() }));
         }
         match own.digit_bits {
             8 => whole::<i8>(gadget, source, &input, coins),

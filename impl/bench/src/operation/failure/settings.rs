@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gadget::Gadget;
+use gadget::{Family, Gadget};
 use lattice::convert::{Extraction, RgswConverter, extraction_automorphisms};
 use lattice::functional::DigitLayout;
 use lattice::lwe::LweKey;
@@ -78,7 +78,7 @@ pub struct Tried {
     dimension: usize,
     form: Form,
     /// Family of all gadgets.
-    family: String,
+    family: Family,
     /// Gadget of the blind-rotation key.
     rotation_base: u64,
     #[serde(default)]
@@ -120,7 +120,7 @@ impl Failure {
                 return Err(Refusal::new("log_modulus", "the modulus ends with the last digit. Remove it."));
             }
             // A digit's error is known from a second switch of the same input, which takes other coins.
-            if !["symmetric", "balanced", "unsigned"].contains(&own.common.family.as_str()) {
+            if own.common.family.randomised() {
                 return Err(Refusal::new(
                     "family",
                     "digits need one without coins: `symmetric`, `balanced` or `unsigned`.",
@@ -150,7 +150,7 @@ impl Failure {
         switch: &SwitchSetting,
         kernel: Kernel,
     ) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        switch.gadget(&self.common.family, 1 << 10..=1 << 50, kernel)
+        switch.gadget(self.common.family, 1 << 10..=1 << 50, kernel)
     }
 
     pub(super) fn input_error(&self) -> Result<DiscreteGaussian, Refusal> {
@@ -173,7 +173,7 @@ impl Failure {
     }
 
     fn gadget(&self, base: u64, dropped: usize) -> GadgetSetting {
-        GadgetSetting::new(&self.common.family, base, dropped)
+        GadgetSetting { family: self.common.family, base, dropped }
     }
 
     /// A small key with its blind-rotation key.

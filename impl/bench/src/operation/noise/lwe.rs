@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gadget::{Coins, Gadget};
+use gadget::{Coins, Family, Gadget};
 use lattice::lwe::{LweKey, LweSwitchKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::{LatticeError, Secret};
 use ring::secret::uniform_below;
@@ -27,8 +27,10 @@ pub struct KeySwitch {
     /// Errors in all, at least.
     #[serde(default = "number::<16384, _>")]
     samples: u64,
-    #[serde(flatten, skip_deserializing)]
-    gadget: GadgetSetting,
+    family: Family,
+    base: u64,
+    #[serde(default)]
+    dropped: usize,
     /// The distribution of both keys.
     #[serde(default)]
     secret: SecretName,
@@ -52,9 +54,7 @@ impl KeySwitch {
     pub const NAME: &str = "lwe-key-switch";
 
     pub fn read(settings: &Settings) -> Read {
-        let mut rest = settings.clone();
-        let gadget = rest.take(&GadgetSetting::KEYS)?;
-        let own = Self { gadget, ..rest.parse()? };
+        let own: Self = settings.parse()?;
         check(own.keys, own.samples)?;
         bounded(own.dimension_from, "dimension_from", DIMENSIONS)?;
         bounded(own.dimension_to, "dimension_to", DIMENSIONS)?;
@@ -78,7 +78,8 @@ impl KeySwitch {
     }
 
     fn gadget(&self, kernel: Kernel) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        self.gadget.modulo(self.modulus()?.value(), kernel, "base")
+        let Self { family, base, dropped, .. } = *self;
+        GadgetSetting { family, base, dropped }.modulo(self.modulus()?.value(), kernel, "base")
     }
 
     /// Measures under one pair of keys.

@@ -1,5 +1,6 @@
 //! The settings of packings.
 
+use gadget::Family;
 use lattice::{Method, Packing, Secret};
 use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
@@ -49,7 +50,7 @@ pub struct Packings {
     pub(super) clients: usize,
     pub(super) n: usize,
     pub(super) primes: Vec<u64>,
-    pub(super) family: String,
+    pub(super) family: Family,
     pub(super) base: u64,
     #[serde(default)]
     pub(super) dropped: usize,
@@ -100,7 +101,8 @@ impl Packings {
 
     pub(super) fn packing(&self, kernel: Kernel) -> Result<Packing, Refusal> {
         let ring = Ring::<u32>::new(self.n, &self.primes, kernel).map_err(Refusal::of("primes"))?;
-        let gadget = GadgetSetting::new(&self.family, self.base, self.dropped).build(&ring, "base")?;
+        let Self { family, base, dropped, .. } = *self;
+        let gadget = GadgetSetting { family, base, dropped }.build(&ring, "base")?;
         let modulus = gadget.modulus();
         if modulus >> 62 != 0 {
             return Err(Refusal::new("primes", format!("their product {modulus} is 2^62 or more. Give fewer.")));
