@@ -3,7 +3,7 @@
 use lattice::lwe::Lwe;
 use ring::{DiscreteGaussian, Word};
 
-use super::settings::{Decision, Failure};
+use super::settings::{Decision, Failure, SWITCH_MODULI};
 use super::trial::{Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
@@ -27,7 +27,7 @@ struct Input {
 impl<W: Word> Decompositions<W> {
     pub fn new(own: &Failure, switch: &SwitchSetting, mut lab: Lab<W>) -> Result<Self, Failed> {
         let keys = own.rotation_keys(&mut lab)?;
-        let gadget = own.switch_gadget(switch, lab.ring.kernel())?;
+        let gadget = switch.gadget(own.common.family, SWITCH_MODULI, lab.ring.kernel())?;
         let masks = lab.seed("failure: switch masks");
         let switched = Switched::new(&mut lab, keys, (gadget, &switch.error()?), masks, own.layout(switch)?)?;
         Ok(Self { lab, switched, error: own.input_error()?, decision: own.decision.clone() })

@@ -1,13 +1,14 @@
 //! Settings of failure experiments.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use gadget::{Family, Gadget};
+use gadget::Family;
 use lattice::convert::{Extraction, RgswConverter, extraction_automorphisms};
 use lattice::functional::DigitLayout;
 use lattice::lwe::LweKey;
 use lattice::{BlindRotationKey, Form, RingGadget, RotationShape, SmallSecret};
-use ring::{DiscreteGaussian, Kernel, Modulus, Ring, Word};
+use ring::{DiscreteGaussian, Modulus, Ring, Word};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::lab::Lab;
@@ -78,7 +79,7 @@ pub struct Tried {
     dimension: usize,
     form: Form,
     /// Family of all gadgets.
-    family: Family,
+    pub(super) family: Family,
     /// Gadget of the blind-rotation key.
     rotation_base: u64,
     #[serde(default)]
@@ -91,6 +92,9 @@ impl Tried {
     const KEYS: [&str; 8] =
         ["trials", "batch", "dimension", "form", "family", "rotation_base", "rotation_dropped", "input_stddev"];
 }
+
+/// Moduli of the switch to the small key.
+pub(super) const SWITCH_MODULI: RangeInclusive<u64> = 1 << 10..=1 << 50;
 
 /// What a trial takes.
 pub struct Costs {
@@ -142,15 +146,6 @@ impl Failure {
             return Err(Refusal::new("digits", format!("{digits} digits: {wanted}.")));
         }
         DigitLayout::try_new(low + digit_bits * digits, low, digit_bits, digits).map_err(Refusal::of("digits"))
-    }
-
-    /// The gadget of the switch to the small key.
-    pub(super) fn switch_gadget(
-        &self,
-        switch: &SwitchSetting,
-        kernel: Kernel,
-    ) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        switch.gadget(self.common.family, 1 << 10..=1 << 50, kernel)
     }
 
     pub(super) fn input_error(&self) -> Result<DiscreteGaussian, Refusal> {
@@ -234,7 +229,7 @@ impl Failure {
             }
             Decision::Floor(switch) | Decision::Digit(switch) | Decision::Bits(switch) => {
                 let layout = self.layout(switch)?;
-                self.switch_gadget(switch, ring.kernel())?;
+                switch.gadget(self.common.family, SWITCH_MODULI, ring.kernel())?;
                 switch.error()?;
                 let (rotations, tables) = match &self.decision {
                     Decision::Floor(_) => (layout.floor_rotations(), 0),
