@@ -59,9 +59,7 @@ impl Shared {
 
 /// What operations in a ring share, made.
 pub struct Bench<W: Word> {
-    /// The settings.
     pub shared: Shared,
-    /// The ring.
     pub ring: Arc<Ring<W>>,
     /// The gadget of an operation that decomposes.
     pub gadget: Option<RingGadget<W>>,

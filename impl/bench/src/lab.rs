@@ -21,11 +21,9 @@ use crate::timing;
 
 /// A fresh secret key with errors, masks and coins of its own.
 pub struct Lab<W: Word> {
-    /// The ring.
     pub ring: Arc<Ring<W>>,
     /// The distribution of the key.
     pub secret: Secret,
-    /// The key.
     pub key: RlweKey<W>,
     /// The distribution of fresh errors.
     pub error: DiscreteGaussian,
@@ -97,7 +95,6 @@ impl<W: Word> Lab<W> {
         self.ring.from_u128(&integers)
     }
 
-    /// The product of two polynomials.
     pub fn product(&self, x: &Poly<W, Coefficient>, y: &Poly<W, Ntt>) -> Poly<W, Coefficient> {
         let mut product = self.ring.forward(x.clone());
         self.ring.mul_assign(&mut product, y);
@@ -114,13 +111,11 @@ impl<W: Word> Lab<W> {
         self.rng.next_u32() & 1 == 1
     }
 
-    /// An RGSW encryption.
     pub fn rgsw(&mut self, message: &Poly<W, Ntt>, gadget: &RingGadget<W>) -> Result<Rgsw<W>, Failed> {
         let rgsw = SeededRgsw::new(&self.key, message, gadget, &self.error, &mut self.masks, &mut self.rng)?;
         Ok(rgsw.expand(&self.ring))
     }
 
-    /// An RGSW encryption of a bit.
     pub fn rgsw_bit(&mut self, bit: bool, gadget: &RingGadget<W>) -> Result<Rgsw<W>, Failed> {
         let message = self.message(if bit { Message::One } else { Message::Zero });
         self.rgsw(&message, gadget)

@@ -69,7 +69,6 @@ pub struct Setting {
     pub n: usize,
     /// Bits of the ring's primes: the largest distinct ones.
     pub prime_bits: Vec<u32>,
-    /// The secret's distribution.
     #[serde(default)]
     pub secret: SecretName,
     /// Standard deviation of Gaussian secrets.
@@ -84,7 +83,6 @@ pub struct Setting {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GadgetSetting {
-    /// The family.
     pub family: Family,
     /// The base of its digits.
     pub base: u64,
@@ -150,7 +148,6 @@ pub fn gaussian(stddev: f64, key: &str) -> Result<DiscreteGaussian, Refusal> {
 }
 
 impl Setting {
-    /// The names of its settings.
     pub const KEYS: [&str; 6] = ["n", "prime_bits", "secret", "secret_stddev", "secret_weight", "stddev"];
 
     /// The largest distinct primes of those bits.
@@ -178,7 +175,6 @@ impl Setting {
         Ok(self.primes()?.iter().all(|p| *p < 1 << 31))
     }
 
-    /// The ring.
     pub fn ring<W: Word>(&self, kernel: Kernel) -> Result<Arc<Ring<W>>, Refusal> {
         Ring::new(self.n, &self.primes()?, kernel).map_err(Refusal::of("prime_bits"))
     }
@@ -189,7 +185,6 @@ impl Setting {
         self.secret().map(drop)
     }
 
-    /// The secret's distribution.
     pub fn secret(&self) -> Result<Secret, Refusal> {
         secret(self.secret, self.secret_stddev, self.secret_weight)
     }
@@ -201,7 +196,6 @@ impl Setting {
 }
 
 impl GadgetSetting {
-    /// The names of its settings.
     pub const KEYS: [&str; 3] = ["family", "base", "dropped"];
 
     /// The gadget of a ring, whose base is the setting `key`.

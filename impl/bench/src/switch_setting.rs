@@ -60,7 +60,6 @@ impl SwitchSetting {
 pub struct Switched<W: Word> {
     /// The ring's key as an LWE key.
     pub key: LweKey,
-    /// The small key.
     pub small: LweKey,
     /// What leads from one to the other.
     pub bootstrapper: Bootstrapper<W>,

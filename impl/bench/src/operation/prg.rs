@@ -8,7 +8,6 @@ use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Sta
 use crate::settings::{Refusal, Settings, complete};
 use crate::timing;
 
-/// The generator.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Generator {

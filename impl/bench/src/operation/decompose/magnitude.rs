@@ -31,7 +31,6 @@ struct Own {
     runs: usize,
 }
 
-/// Norms of digits.
 struct Magnitude {
     own: Own,
     gadget: Decomposer<u64>,

@@ -21,7 +21,6 @@ struct Own {
     scalars: usize,
 }
 
-/// Counted operations.
 struct Operations {
     own: Own,
     q: u128,

@@ -35,7 +35,6 @@ struct Own {
     method: Method,
 }
 
-/// Single scalars.
 struct Scalars {
     own: Own,
     q: u128,

@@ -49,7 +49,6 @@ struct Own {
     coins: Option<Source>,
 }
 
-/// Decompositions of vectors.
 struct Vectors {
     own: Own,
     q: u64,
