@@ -77,8 +77,7 @@ def test_every_primitive_is_measured(binary):
         if group.kind == "primitive"
         for row in group.rows
     }
-    # Reading of memory is probed by itself, before and after each group of protocols.
-    assert {primitive["name"] for primitive in listed["primitives"]} - {"bandwidth"} == asked
+    assert {primitive["name"] for primitive in listed["primitives"]} == asked
 
 
 def test_larger_profiles_contain_smaller_ones():

@@ -16,8 +16,9 @@ use sources::Sources;
 const ROOT: &str = "../..";
 
 fn main() {
-    let mut sources = Sources::new("..");
-    hash_calibration(&mut sources);
+    // Unit costs depend on what is timed and on how it is.
+    let calibration = Sources::new("..").digest(&["../cli/src/command/calibrate".into()]);
+    println!("cargo::rustc-env=PIRLAB_CALIBRATION={calibration}");
     let root = Path::new(ROOT);
     let Provenance { commit, dirty, remark } = Provenance::of(root, &[]);
     let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
@@ -43,9 +44,4 @@ fn main() {
     for source in ["build.rs", "../build", "../Cargo.toml"].into_iter().chain(crates) {
         println!("cargo::rerun-if-changed={source}");
     }
-}
-
-/// Unit costs depend on what is timed and on how it is.
-fn hash_calibration(sources: &mut Sources) {
-    println!("cargo::rustc-env=PIRLAB_CALIBRATION={}", sources.digest(&["../cli/src/command/calibrate".into()]));
 }

@@ -2,23 +2,22 @@
 //!
 //! A repetition is a key; what the repetitions do not reach is made up at the end. Noise is collected over all of them.
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 
+use gadget::Family;
 use lattice::RingGadget;
 use ring::{Kernel, Ring, Seed, Word};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
-use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, twenty};
+use crate::primitive::{Context, Described, Failed, Measured, Primitive, Read, Session, Started};
+use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, number};
 use crate::settings::{Refusal, Settings, complete};
 
-/// What is done under each key.
-pub type Measure<W> = Box<dyn FnMut(&mut Lab<W>) -> Result<Tally, Failed>>;
-
 /// What operations in a ring share.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Shared {
     /// The ring, its secret and the errors under it.
     #[serde(flatten)]
@@ -32,27 +31,35 @@ pub struct Shared {
 
 #[derive(Deserialize)]
 struct Keys {
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     keys: u64,
 }
 
 impl Shared {
+    /// Takes them out of the settings, a gadget's only for an operation that decomposes.
+    pub fn take(rest: &mut Settings, decomposes: bool) -> Result<Self, Refusal> {
+        let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
+        let gadget = decomposes.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
+        setting.primes()?;
+        setting.check()?;
+        bounded(keys, "keys", 1..=MOST_KEYS)?;
+        Ok(Self { setting, keys, gadget })
+    }
+
     /// As many for each key as make `all` over all keys.
     pub fn for_each_key(&self, all: u64) -> u64 {
         all.div_ceil(self.keys)
     }
 
     /// The family of the gadget.
-    pub fn family(&self) -> Result<&str, Refusal> {
-        self.gadget.as_ref().map(|gadget| &*gadget.family).ok_or_else(|| Refusal::new("family", "it is missing."))
+    pub fn family(&self) -> Result<Family, Refusal> {
+        self.gadget.map(|gadget| gadget.family).ok_or_else(|| Refusal::new("family", "it is missing."))
     }
 }
 
 /// What operations in a ring share, made.
 pub struct Bench<W: Word> {
-    /// The settings.
     pub shared: Shared,
-    /// The ring.
     pub ring: Arc<Ring<W>>,
     /// The gadget of an operation that decomposes.
     pub gadget: Option<RingGadget<W>>,
@@ -78,10 +85,6 @@ impl<W: Word> Bench<W> {
 
 /// The settings that an operation in a ring has beside those that it shares.
 pub trait InRing: Serialize + Sized + 'static {
-    /// Its name in experiment files.
-    const NAME: &'static str;
-    /// One line that says what is measured.
-    const SUMMARY: &'static str;
     /// Whether it has a gadget.
     fn decomposes(_: &Settings) -> Result<bool, Refusal> {
         Ok(true)
@@ -90,47 +93,37 @@ pub trait InRing: Serialize + Sized + 'static {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal>;
     /// Adds what the operation counts, predicts and holds.
     fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal>;
-    /// Makes ready what all keys share.
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed>;
+    /// Measures under one key.
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed>;
 }
 
-/// An operation in a ring, measured key by key.
+/// An operation in a ring of words `W`, measured key by key.
 #[derive(Serialize)]
-pub struct Keyed<T> {
+struct Keyed<T, W> {
     #[serde(flatten)]
     shared: Shared,
     #[serde(flatten)]
     own: T,
+    #[serde(skip)]
+    words: PhantomData<W>,
 }
 
-impl<T: InRing> Primitive for Keyed<T> {
-    const NAME: &'static str = T::NAME;
-    const SUMMARY: &'static str = T::SUMMARY;
+/// Reads and checks the settings of an operation in a ring.
+pub fn read<T: InRing>(settings: &Settings) -> Read {
+    let mut rest = settings.clone();
+    // First, since what is unknown has no settings that could be missing.
+    let decomposes = T::decomposes(settings)?;
+    let shared = Shared::take(&mut rest, decomposes)?;
+    let own = T::read(&rest, &shared)?;
+    Ok(if shared.setting.narrow()? {
+        Box::new(Keyed { shared, own, words: PhantomData::<u32> })
+    } else {
+        Box::new(Keyed { shared, own, words: PhantomData::<u64> })
+    })
+}
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        // First, since what is unknown has no settings that could be missing.
-        let decomposes = T::decomposes(settings)?;
-        let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
-        let gadget = decomposes.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
-        setting.primes()?;
-        setting.check()?;
-        bounded(keys, "keys", 1..=MOST_KEYS)?;
-        let shared = Shared { setting, keys, gadget };
-        Ok(Self { own: T::read(&rest, &shared)?, shared })
-    }
-
+impl<T: InRing, W: Word> Primitive for Keyed<T, W> {
     fn describe(&self) -> Result<Described, Refusal> {
-        if self.shared.setting.narrow()? { self.describe_in::<u32>() } else { self.describe_in::<u64>() }
-    }
-
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        if self.shared.setting.narrow()? { self.start_in::<u32>(context) } else { self.start_in::<u64>(context) }
-    }
-}
-
-impl<T: InRing> Keyed<T> {
-    fn describe_in<W: Word>(&self) -> Result<Described, Refusal> {
         let bench = Bench::<W>::new(&self.shared, Kernel::best())?;
         let mut described = Described { settings: complete(self)?, ..Described::default() };
         described.ring(&bench.ring);
@@ -141,12 +134,10 @@ impl<T: InRing> Keyed<T> {
         Ok(described)
     }
 
-    fn start_in<W: Word>(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        let Self { shared, own } = self;
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        let Self { shared, own, .. } = *self;
         let bench = Bench::<W>::new(&shared, context.kernel)?;
-        let (ring, secret, error) = (bench.ring.clone(), shared.setting.secret()?, shared.setting.error()?);
-        let mut measure = own.measure(bench)?;
-        by_keys(shared.keys, context, move |seed| measure(&mut Lab::new(&ring, secret, &error, seed)?))
+        by_keys(shared.keys, context, move |seed| own.run(&bench, &mut Lab::new(&bench.ring, &shared.setting, seed)?))
     }
 }
 
@@ -184,7 +175,7 @@ pub fn by_keys<F: FnMut(Seed) -> Result<Tally, Failed> + 'static>(
     wanted: u64,
     context: &Context,
     measure: F,
-) -> Result<Box<dyn Session>, Failed> {
+) -> Started {
     Ok(Box::new(KeySession { wanted, seed: context.seed("noise")?, measure, done: Vec::new() }))
 }
 

@@ -4,28 +4,26 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use gadget::{Coins, Gadget};
-use lattice::lwe::{LweKey, LweSwitcher, SeededLweSwitchKey};
+use gadget::Coins;
+use lattice::lwe::LweKey;
 use lattice::noise::{Moments, errors};
 use lattice::{
-    BlindRotationKey, Bootstrapper, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret,
-    SeededBlindRotationKey, SeededRgsw, SmallSecret, Workspace,
+    BlindRotationKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret, SeededBlindRotationKey,
+    SeededRgsw, SmallSecret, Workspace,
 };
 use rand::RngCore;
 use ring::prg::PrgRng;
 use ring::{Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Seed, Word};
 
 use crate::primitive::{Failed, Measured, Noise};
-use crate::setting::Message;
+use crate::setting::{Message, Setting};
 use crate::timing;
 
 /// A fresh secret key with errors, masks and coins of its own.
 pub struct Lab<W: Word> {
-    /// The ring.
     pub ring: Arc<Ring<W>>,
     /// The distribution of the key.
     pub secret: Secret,
-    /// The key.
     pub key: RlweKey<W>,
     /// The distribution of fresh errors.
     pub error: DiscreteGaussian,
@@ -40,14 +38,15 @@ pub struct Lab<W: Word> {
 
 impl<W: Word> Lab<W> {
     /// Everything from one seed.
-    pub fn new(ring: &Arc<Ring<W>>, secret: Secret, error: &DiscreteGaussian, seed: Seed) -> Result<Self, Failed> {
+    pub fn new(ring: &Arc<Ring<W>>, setting: &Setting, seed: Seed) -> Result<Self, Failed> {
+        let (secret, error) = (setting.secret()?, setting.error()?);
         let mut rng = seed.derive("noise: secrets and errors").prg().rng();
         let key = RlweKey::sample(ring, &secret, &mut rng)?;
         Ok(Self {
             ring: ring.clone(),
             secret,
             key,
-            error: error.clone(),
+            error,
             masks: Masks::new(seed.derive("noise: masks")),
             rng,
             workspace: Workspace::new(Coins::from_seed(seed.derive("noise: coins"))),
@@ -71,6 +70,13 @@ impl<W: Word> Lab<W> {
         fresh.expand(&self.ring).inverse(&self.ring)
     }
 
+    /// A uniform message and a fresh encryption of it.
+    pub fn input(&mut self) -> (Poly<W, Coefficient>, Rlwe<W, Coefficient>) {
+        let message = self.uniform();
+        let fresh = self.fresh(&message);
+        (message, fresh)
+    }
+
     /// A message for a gadget encryption.
     pub fn message(&mut self, message: Message) -> Poly<W, Ntt> {
         let mut coefficients = vec![0; self.ring.n()];
@@ -89,7 +95,6 @@ impl<W: Word> Lab<W> {
         self.ring.from_u128(&integers)
     }
 
-    /// The product of two polynomials.
     pub fn product(&self, x: &Poly<W, Coefficient>, y: &Poly<W, Ntt>) -> Poly<W, Coefficient> {
         let mut product = self.ring.forward(x.clone());
         self.ring.mul_assign(&mut product, y);
@@ -106,13 +111,11 @@ impl<W: Word> Lab<W> {
         self.rng.next_u32() & 1 == 1
     }
 
-    /// An RGSW encryption.
     pub fn rgsw(&mut self, message: &Poly<W, Ntt>, gadget: &RingGadget<W>) -> Result<Rgsw<W>, Failed> {
         let rgsw = SeededRgsw::new(&self.key, message, gadget, &self.error, &mut self.masks, &mut self.rng)?;
         Ok(rgsw.expand(&self.ring))
     }
 
-    /// An RGSW encryption of a bit.
     pub fn rgsw_bit(&mut self, bit: bool, gadget: &RingGadget<W>) -> Result<Rgsw<W>, Failed> {
         let message = self.message(if bit { Message::One } else { Message::Zero });
         self.rgsw(&message, gadget)
@@ -135,21 +138,18 @@ impl<W: Word> Lab<W> {
         Ok((small, rotation))
     }
 
-    /// What switches ciphertexts under the ring's key to a small key, and rotates.
-    pub fn bootstrapper(
-        &mut self,
-        rotation: BlindRotationKey<W>,
-        small: &LweKey,
-        (gadget, error): (Arc<dyn Gadget<u64>>, &DiscreteGaussian),
-        masks: Seed,
-    ) -> Result<Bootstrapper<W>, Failed> {
-        let seeded = SeededLweSwitchKey::new(&self.key.to_lwe(), small, gadget.as_ref(), error, masks, &mut self.rng)?;
-        Ok(Bootstrapper::new(rotation, LweSwitcher::new(seeded.expand()?, gadget)?)?)
-    }
-
     /// phase - known.
     pub fn errors(&self, phase: &Poly<W, Coefficient>, known: &Poly<W, Coefficient>) -> Result<Vec<f64>, Failed> {
         Ok(errors(&self.ring, phase, known)?)
+    }
+
+    /// Phases of a ciphertext switched to modulus `to`, less the coefficients of `known` that its ring keeps.
+    pub fn scaled_errors(&self, phase: &[f64], known: &Poly<W, Coefficient>, to: f64) -> Result<Vec<f64>, Failed> {
+        let from = self.ring.modulus_u128().ok_or_else(|| Failed("the modulus is too large".to_string()))? as f64;
+        let mut integers = vec![0u128; self.ring.n()];
+        self.ring.compose_u128(known, &mut integers);
+        let kept = integers.into_iter().step_by(self.ring.n() / phase.len().max(1));
+        Ok(phase.iter().zip(kept).map(|(phase, known)| scaled_error(*phase, known as f64, (from, to))).collect())
     }
 }
 

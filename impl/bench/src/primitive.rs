@@ -9,25 +9,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::settings::{Refusal, Settings};
+use crate::settings::Refusal;
 use crate::timing;
 
 /// The format of [`Described`]; part of every one.
 pub const DESCRIPTION_SCHEMA: &str = "pirlab/primitive-description/1";
 
-/// One operation that can be measured on its own: its settings, read and checked.
-pub trait Primitive: Sized {
-    /// Its name in experiment files, e.g. `decompose`.
-    const NAME: &'static str;
-    /// One line that says what is measured.
-    const SUMMARY: &'static str;
-    /// Reads the settings; refuses one that is unknown, missing or out of range.
-    fn read(settings: &Settings) -> Result<Self, Refusal>;
+/// One operation that can be measured on its own, its settings read and checked.
+pub trait Primitive {
     /// What the settings mean; touches no memory worth mentioning.
     fn describe(&self) -> Result<Described, Refusal>;
     /// Makes everything ready that is not measured: inputs, keys, plans.
-    fn start(self, context: &Context) -> Started;
+    fn start(self: Box<Self>, context: &Context) -> Started;
 }
+
+/// The name of an operation in experiment files, and one line that says what is measured.
+pub type About = (&'static str, &'static str);
+
+/// An operation as its settings have it, or the setting that is unknown, missing or out of range.
+pub type Read = Result<Box<dyn Primitive>, Refusal>;
 
 /// An operation made ready, or why that failed.
 pub type Started = Result<Box<dyn Session>, Failed>;
@@ -74,9 +74,8 @@ impl Context {
         match self.seed {
             None => Ok(Seed::from_os()?),
             Some(seed) => {
-                let mut halves = [[0; 16]; 2];
-                halves.iter_mut().zip(seed.chunks_exact(16)).for_each(|(half, bytes)| half.copy_from_slice(bytes));
-                Ok(Seed(halves[0]).derive(&format!("{label} {}", pir::core::set_file::hex(&halves[1]))))
+                let (first, second) = seed.split_at(16);
+                Ok(Seed(first.try_into()?).derive(&format!("{label} {}", pir::core::set_file::hex(second))))
             }
         }
     }

@@ -1,12 +1,11 @@
 //! The operations that this program measures on their own.
 
-use crate::in_ring::Keyed;
+use crate::in_ring;
 use crate::operation::{
-    bandwidth, cmux_chain, decompose, failure, noise, packing, prg, rgsw_conversion, ring_switch, rotation,
-    selector_tree,
+    cmux_chain, decompose, failure, noise, packing, prg, rgsw_conversion, ring_switch, rotation, selector_tree,
 };
-use crate::primitive::{Context, Described, Primitive, Started};
-use crate::settings::{Refusal, Settings};
+use crate::primitive::{About, Read};
+use crate::settings::Settings;
 
 /// An operation and the hash of the sources its numbers depend on, taken when this program was built.
 #[derive(Clone, Copy)]
@@ -15,41 +14,34 @@ pub struct Entry {
     pub name: &'static str,
     /// One line that says what is measured.
     pub summary: &'static str,
-    /// What settings mean.
-    pub describe: fn(&Settings) -> Result<Described, Refusal>,
-    /// Makes everything ready that is not measured.
-    pub start: fn(&Settings, &Context) -> Started,
+    /// Reads and checks its settings.
+    pub read: fn(&Settings) -> Read,
     /// Hash of its own file, or folder, and of what it imports.
     pub source_hash: &'static str,
 }
 
-impl Entry {
-    const fn of<P: Primitive>(source_hash: &'static str) -> Self {
-        Self {
-            name: P::NAME,
-            summary: P::SUMMARY,
-            describe: |settings| P::read(settings)?.describe(),
-            start: |settings, context| P::read(settings)?.start(context),
-            source_hash,
-        }
-    }
+const fn entry((name, summary): About, read: fn(&Settings) -> Read, source_hash: &'static str) -> Entry {
+    Entry { name, summary, read, source_hash }
 }
 
 static ENTRIES: &[Entry] = &[
-    Entry::of::<prg::Generator>(env!("PIRLAB_OPERATION_PRG")),
-    Entry::of::<bandwidth::Reader>(env!("PIRLAB_OPERATION_BANDWIDTH")),
-    Entry::of::<noise::Noise>(env!("PIRLAB_OPERATION_NOISE")),
-    Entry::of::<Keyed<cmux_chain::Chain>>(env!("PIRLAB_OPERATION_CMUX_CHAIN")),
-    Entry::of::<Keyed<rotation::Rotation>>(env!("PIRLAB_OPERATION_ROTATION")),
-    Entry::of::<Keyed<rgsw_conversion::Conversion>>(env!("PIRLAB_OPERATION_RGSW_CONVERSION")),
-    Entry::of::<Keyed<selector_tree::Tree>>(env!("PIRLAB_OPERATION_SELECTOR_TREE")),
-    Entry::of::<ring_switch::RingSwitch>(env!("PIRLAB_OPERATION_RING_SWITCH")),
-    Entry::of::<failure::Failure>(env!("PIRLAB_OPERATION_FAILURE")),
-    Entry::of::<packing::Packings>(env!("PIRLAB_OPERATION_PACKING")),
-    Entry::of::<decompose::Vectors>(env!("PIRLAB_OPERATION_DECOMPOSE")),
-    Entry::of::<decompose::Scalars>(env!("PIRLAB_OPERATION_DECOMPOSE")),
-    Entry::of::<decompose::Operations>(env!("PIRLAB_OPERATION_DECOMPOSE")),
-    Entry::of::<decompose::Magnitude>(env!("PIRLAB_OPERATION_DECOMPOSE")),
+    entry(prg::ABOUT, prg::read, env!("PIRLAB_OPERATION_PRG")),
+    entry(noise::ABOUT, noise::read, env!("PIRLAB_OPERATION_NOISE")),
+    entry(cmux_chain::ABOUT, in_ring::read::<cmux_chain::Chain>, env!("PIRLAB_OPERATION_CMUX_CHAIN")),
+    entry(rotation::ABOUT, in_ring::read::<rotation::Rotation>, env!("PIRLAB_OPERATION_ROTATION")),
+    entry(
+        rgsw_conversion::ABOUT,
+        in_ring::read::<rgsw_conversion::Conversion>,
+        env!("PIRLAB_OPERATION_RGSW_CONVERSION"),
+    ),
+    entry(selector_tree::ABOUT, in_ring::read::<selector_tree::Tree>, env!("PIRLAB_OPERATION_SELECTOR_TREE")),
+    entry(ring_switch::ABOUT, ring_switch::read, env!("PIRLAB_OPERATION_RING_SWITCH")),
+    entry(failure::ABOUT, failure::read, env!("PIRLAB_OPERATION_FAILURE")),
+    entry(packing::ABOUT, packing::read, env!("PIRLAB_OPERATION_PACKING")),
+    entry(decompose::vector::ABOUT, decompose::vector::read, env!("PIRLAB_OPERATION_DECOMPOSE")),
+    entry(decompose::scalar::ABOUT, decompose::scalar::read, env!("PIRLAB_OPERATION_DECOMPOSE")),
+    entry(decompose::operations::ABOUT, decompose::operations::read, env!("PIRLAB_OPERATION_DECOMPOSE")),
+    entry(decompose::magnitude::ABOUT, decompose::magnitude::read, env!("PIRLAB_OPERATION_DECOMPOSE")),
 ];
 
 /// All operations.

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use gadget::{Family, Gadget, Moments, new_gadget};
-use lattice::{Form, RingGadget, Secret};
+use lattice::{RingGadget, Secret};
 use ring::primes::primes_below;
 use ring::{DiscreteGaussian, Kernel, Ring, StdDev, Word};
 use serde::{Deserialize, Serialize};
@@ -61,25 +61,6 @@ impl PlainDigits {
     }
 }
 
-/// How key bits are taken by blind rotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FormName {
-    /// One bit a step.
-    Cmux,
-    /// Two bits a step.
-    Joint,
-}
-
-impl From<FormName> for Form {
-    fn from(name: FormName) -> Self {
-        match name {
-            FormName::Cmux => Self::Cmux,
-            FormName::Joint => Self::Joint,
-        }
-    }
-}
-
 /// The ring of an operation, its secret and the errors under it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,7 +69,6 @@ pub struct Setting {
     pub n: usize,
     /// Bits of the ring's primes: the largest distinct ones.
     pub prime_bits: Vec<u32>,
-    /// The secret's distribution.
     #[serde(default)]
     pub secret: SecretName,
     /// Standard deviation of Gaussian secrets.
@@ -100,11 +80,10 @@ pub struct Setting {
 }
 
 /// A gadget of a ring.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GadgetSetting {
-    /// The family's name.
-    pub family: String,
+    pub family: Family,
     /// The base of its digits.
     pub base: u64,
     /// Low digits dropped.
@@ -115,9 +94,9 @@ pub struct GadgetSetting {
 /// Most keys under which noise is measured.
 pub const MOST_KEYS: u64 = 1 << 20;
 
-/// Keys where their number is not set.
-pub fn twenty() -> u64 {
-    20
+/// The number `N`, as serde asks for it where none is set.
+pub fn number<const N: u16, T: From<u16>>() -> T {
+    N.into()
 }
 
 /// The value of a setting that this operation needs.
@@ -163,18 +142,12 @@ pub fn secret(name: SecretName, stddev: Option<f64>, weight: Option<usize>) -> R
     })
 }
 
-/// A family by name.
-pub fn family(name: &str) -> Result<Family, Refusal> {
-    name.parse().map_err(Refusal::of("family"))
-}
-
 /// Errors of that standard deviation.
 pub fn gaussian(stddev: f64, key: &str) -> Result<DiscreteGaussian, Refusal> {
     DiscreteGaussian::new(StdDev(stddev)).map_err(Refusal::of(key))
 }
 
 impl Setting {
-    /// The names of its settings.
     pub const KEYS: [&str; 6] = ["n", "prime_bits", "secret", "secret_stddev", "secret_weight", "stddev"];
 
     /// The largest distinct primes of those bits.
@@ -202,7 +175,6 @@ impl Setting {
         Ok(self.primes()?.iter().all(|p| *p < 1 << 31))
     }
 
-    /// The ring.
     pub fn ring<W: Word>(&self, kernel: Kernel) -> Result<Arc<Ring<W>>, Refusal> {
         Ring::new(self.n, &self.primes()?, kernel).map_err(Refusal::of("prime_bits"))
     }
@@ -213,7 +185,6 @@ impl Setting {
         self.secret().map(drop)
     }
 
-    /// The secret's distribution.
     pub fn secret(&self) -> Result<Secret, Refusal> {
         secret(self.secret, self.secret_stddev, self.secret_weight)
     }
@@ -225,22 +196,16 @@ impl Setting {
 }
 
 impl GadgetSetting {
-    /// The names of its settings.
     pub const KEYS: [&str; 3] = ["family", "base", "dropped"];
-
-    /// A gadget of that family.
-    pub fn new(family: &str, base: u64, dropped: usize) -> Self {
-        Self { family: family.into(), base, dropped }
-    }
 
     /// The gadget of a ring, whose base is the setting `key`.
     pub fn build<W: Word>(&self, ring: &Arc<Ring<W>>, key: &str) -> Result<RingGadget<W>, Refusal> {
-        RingGadget::new(ring, family(&self.family)?, self.base, self.dropped).map_err(Refusal::of(key))
+        RingGadget::new(ring, self.family, self.base, self.dropped).map_err(Refusal::of(key))
     }
 
     /// The gadget modulo `q`, whose base is the setting `key`.
     pub fn modulo(&self, q: u64, kernel: Kernel, key: &str) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        new_gadget(family(&self.family)?, q, self.base, self.dropped, kernel).map_err(Refusal::of(key))
+        new_gadget(self.family, q, self.base, self.dropped, kernel).map_err(Refusal::of(key))
     }
 }
 

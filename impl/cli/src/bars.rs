@@ -1,54 +1,35 @@
 //! Progress bars on standard error; nothing where that is not a terminal.
 
-use std::sync::Mutex;
-
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pir::core::progress::Progress;
 
-/// Draws one bar a phase.
-#[derive(Default)]
-pub struct Bars {
-    label: String,
-    bar: Mutex<Option<ProgressBar>>,
-}
+/// Draws one bar, for one phase after the other.
+pub struct Bars(ProgressBar);
 
 impl Bars {
     /// Bars that begin with `label` (the row's name in a group).
     pub fn labelled(label: &str) -> Self {
-        Self { label: label.into(), bar: Mutex::new(None) }
-    }
-
-    fn replace(&self, bar: Option<ProgressBar>) {
-        let mut place = self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(old) = place.take() {
-            old.finish_and_clear();
-        }
-        *place = bar;
+        let template = "{prefix}{msg:12} [{bar:32}] {percent:>3} %  {elapsed}, {eta} left";
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let prefix = if label.is_empty() { String::new() } else { format!("{label}: ") };
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+        Self(bar.with_style(style.progress_chars("=> ")).with_prefix(prefix))
     }
 }
 
 impl Progress for Bars {
     fn begin(&self, phase: &str, total: u64) {
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
-        let template = "{prefix}{msg:12} [{bar:32}] {percent:>3} %  {elapsed}, {eta} left";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
-        }
-        if !self.label.is_empty() {
-            bar.set_prefix(format!("{}: ", self.label));
-        }
-        bar.set_message(phase.to_string());
-        self.replace(Some(bar));
+        self.0.set_length(total);
+        self.0.set_message(phase.to_string());
+        // Draws it, though it was cleared at the end of the phase before.
+        self.0.reset();
     }
 
     fn advance(&self, units: u64) {
-        let place = self.bar.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(bar) = place.as_ref() {
-            bar.inc(units);
-        }
+        self.0.inc(units);
     }
 
     fn end(&self) {
-        self.replace(None);
+        self.0.finish_and_clear();
     }
 }

@@ -1,6 +1,7 @@
 //! JSON lines in, JSON lines out.
 
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::sync::mpsc::{Receiver, channel};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,4 +39,18 @@ pub fn answer_each<R: DeserializeOwned, A: Serialize>(mut describe: impl FnMut(R
             checked(out.flush())?;
         }
     }
+}
+
+/// Reads lines on a thread of its own, which ends with them, or with who receives them, by `at_end`.
+pub fn received(input: impl Read + Send + 'static, at_end: impl FnOnce() + Send + 'static) -> Receiver<String> {
+    let (send, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(input).lines().map_while(Result::ok) {
+            if send.send(line).is_err() {
+                break;
+            }
+        }
+        at_end();
+    });
+    lines
 }

@@ -58,7 +58,6 @@ pub fn note(text: &str) {
 pub struct Table {
     rows: Vec<Vec<String>>,
     right: Vec<bool>,
-    indent: usize,
 }
 
 impl Table {
@@ -66,12 +65,12 @@ impl Table {
     pub fn new(header: &[&str]) -> Self {
         let right = header.iter().map(|title| title.starts_with('>')).collect();
         let titles = header.iter().map(|title| title.trim_start_matches('>').to_string()).collect();
-        Self { rows: vec![titles], right, indent: 2 }
+        Self { rows: vec![titles], right }
     }
 
     /// A table without a header: keys and values.
     pub fn pairs() -> Self {
-        Self { rows: Vec::new(), right: vec![false, false], indent: 2 }
+        Self::default()
     }
 
     pub fn row<T: Into<String>>(&mut self, cells: impl IntoIterator<Item = T>) {
@@ -86,7 +85,7 @@ impl Table {
             .collect();
         let mut text = String::new();
         for row in &self.rows {
-            let mut line = " ".repeat(self.indent);
+            let mut line = String::from("  ");
             for (c, (cell, &width)) in row.iter().zip(&widths).enumerate() {
                 let padding = " ".repeat(width - cell.chars().count());
                 let right = self.right.get(c).copied().unwrap_or(false);

@@ -2,6 +2,8 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Result as IoResult, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Outcome};
@@ -46,53 +48,32 @@ fn refuse(path: &Path, problem: &str) -> Failure {
 }
 
 /// What distinguishes a file from all others, whatever its names.
-#[cfg(unix)]
-fn identity(facts: &Metadata, _: &Path) -> Option<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    Some((facts.dev(), facts.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata, path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path).ok()
+fn identity(facts: &Metadata) -> (u64, u64) {
+    (facts.dev(), facts.ino())
 }
 
 /// The facts of standard output.
-#[cfg(unix)]
 fn standard() -> Option<Metadata> {
-    use std::os::fd::AsFd;
     let descriptor = std::io::stdout().as_fd().try_clone_to_owned().ok()?;
     File::from(descriptor).metadata().ok()
-}
-
-#[cfg(not(unix))]
-fn standard() -> Option<Metadata> {
-    None
 }
 
 /// Whether an output is standard output: `-`, or a name of the file, pipe or device that it is.
 pub fn is_standard(path: &Path) -> bool {
     let same = || {
         let (there, standard) = (fs::metadata(path).ok()?, standard()?);
-        Some(identity(&there, path) == identity(&standard, path))
+        Some(identity(&there) == identity(&standard))
     };
-    path == Path::new(STANDARD) || cfg!(unix) && same().unwrap_or(false)
+    path == Path::new(STANDARD) || same().unwrap_or(false)
 }
 
 /// The kind of something that is neither a regular file nor a folder and cannot be written to either.
-#[cfg(unix)]
 fn unwritable(facts: &Metadata) -> Option<&'static str> {
-    use std::os::unix::fs::FileTypeExt;
     let kind = facts.file_type();
     if kind.is_block_device() {
         return Some("it is a block device: a result would destroy what is on it");
     }
     kind.is_socket().then_some("it is a socket")
-}
-
-#[cfg(not(unix))]
-fn unwritable(_: &Metadata) -> Option<&'static str> {
-    None
 }
 
 /// Follows an output to where it goes.
@@ -151,13 +132,7 @@ pub fn files_below(root: &Path, ending: &str, action: &'static str) -> Outcome<V
 /// A new file beside `file`, of a name that nobody can know before and that goes away with it.
 fn beside(file: &Path) -> IoResult<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".pirlab-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder(file))
+    builder.prefix(".pirlab-").suffix(".part").permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder(file))
 }
 
 /// Checks, before any work, that each output can be written, is no input, and is none of the others; makes their folders. A failure
@@ -179,9 +154,8 @@ pub fn check_all(outputs: &[&Path], inputs: &[Input]) -> Result<(), (usize, Fail
 pub fn check(path: &Path, inputs: &[Input]) -> Outcome<Option<PathBuf>> {
     let place = place(path)?;
     let facts = if matches!(place, Place::Standard) { standard() } else { fs::metadata(path).ok() };
-    let own = facts.filter(|facts| facts.is_file()).and_then(|facts| identity(&facts, path));
-    let same =
-        |input: &&Input| own.is_some() && own == fs::metadata(&input.path).ok().and_then(|f| identity(&f, &input.path));
+    let own = facts.filter(Metadata::is_file).map(|facts| identity(&facts));
+    let same = |input: &&Input| own.is_some() && own == fs::metadata(&input.path).ok().map(|facts| identity(&facts));
     if let Some(Input { role, path: read }) = inputs.iter().find(same) {
         let problem = format!("it is {role} {}, which would be destroyed", read.display());
         return Err(refuse(path, &problem));

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::Lab;
+use common::{Lab, said};
 use serde_json::{Value, json};
 
 fn row(id: &str, primitive: &str, settings: Value, more: Value) -> Value {
@@ -25,17 +25,19 @@ fn group(rows: &[Value]) -> String {
 fn a_group_is_measured_and_recorded() {
     let lab = Lab::new();
     let small = json!({"bytes": 8192});
+    let norms = json!({"family": "unsigned", "base": 4, "modulus_bits": 30, "modulus_kind": "largest", "runs": 16});
     let rows = [
         row("prg", "prg", small.clone(), json!({"seed": "2a"})),
-        row("reader", "bandwidth", small.clone(), json!({"kernel": "scalar", "repetitions": 2})),
+        row("norms", "decompose-magnitude", norms, json!({"kernel": "scalar", "repetitions": 2})),
         row("slow", "prg", small.clone(), json!({"predicted_seconds": 2, "time_limit_seconds": 1})),
-        row("huge", "bandwidth", json!({"bytes": 1u64 << 50}), json!({})),
+        row("huge", "prg", json!({"bytes": 1 << 30}), json!({})),
     ];
     lab.put("g.json", group(&rows));
-    let said = lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    let mut command = lab.command(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    let said = said(command.env("PIRLAB_GROUP_MEMORY", (1 << 28).to_string()).output().unwrap());
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
     let record = |id: &str| lab.json(&format!("records/{id}.json"));
-    for (id, status) in [("prg", "ok"), ("reader", "ok"), ("slow", "skipped_time"), ("huge", "skipped_memory")] {
+    for (id, status) in [("prg", "ok"), ("norms", "ok"), ("slow", "skipped_time"), ("huge", "skipped_memory")] {
         let record = record(id);
         assert_eq!(record["status"], status, "{record:#}");
         assert_eq!((&record["schema"], &record["kind"]), (&json!("pirlab/primitive/1"), &json!("primitive")));
@@ -48,10 +50,10 @@ fn a_group_is_measured_and_recorded() {
     // The warm-up is compared too.
     assert_eq!(prg["measured"]["correct"], json!({"compared": 4, "right": 4}));
     assert!(prg["seed"].as_str().unwrap().ends_with("2a"));
-    let reader = record("reader");
-    assert_eq!(reader["build"]["kernel"], "scalar");
-    assert_eq!(reader["measured"]["values"]["bytes_per_second"].as_array().unwrap().len(), 2);
-    assert!(reader["measured"]["counts"]["streams"].as_f64().unwrap() >= 1.0);
+    let norms = record("norms");
+    assert_eq!(norms["build"]["kernel"], "scalar");
+    assert_eq!(norms["measured"]["values"]["norm_mean"].as_array().unwrap().len(), 2);
+    assert!(norms["measured"]["counts"]["norm_square_expected"].as_f64().unwrap() >= 1.0);
     assert!(said.out.contains("fill") && said.out.contains("would take about 2 s"), "{}", said.out);
 
     let keys = |text: &str| -> Value {
@@ -59,12 +61,12 @@ fn a_group_is_measured_and_recorded() {
         serde_json::from_str(&lab.pirlab(&["primitive", "key", "--group", "k.json"]).out).unwrap()
     };
     let before = keys(&group(&rows));
-    for id in ["prg", "reader", "slow", "huge"] {
+    for id in ["prg", "norms", "slow", "huge"] {
         assert_eq!(before[id], record(id)["staleness_key"]);
     }
     let after = keys(&group(&rows).replace("records/", "elsewhere/").replace(r#""seed":"2a""#, r#""seed":"2b""#));
     assert_ne!(after["prg"], before["prg"]);
-    assert_eq!(after["reader"], before["reader"]);
+    assert_eq!(after["norms"], before["norms"]);
     assert_ne!(before["prg"], before["slow"]);
 }
 
@@ -101,7 +103,7 @@ fn the_papers_way_of_decomposing_takes_fresh_and_offline_coins() {
 fn a_row_that_takes_too_long_is_stopped_alone() {
     let lab = Lab::new();
     let rows = [
-        row("late", "bandwidth", json!({"bytes": 1 << 28}), json!({"repetitions": 1000, "time_limit_seconds": 0.05})),
+        row("late", "prg", json!({"bytes": 1 << 28}), json!({"repetitions": 1000, "time_limit_seconds": 0.05})),
         row("good", "prg", json!({"bytes": 64}), json!({})),
     ];
     lab.put("g.json", group(&rows));

@@ -1,14 +1,16 @@
 //! The families of decompositions.
 
 use std::fmt;
-use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
 
 /// How digits are chosen among all that recompose to the same residue.
 ///
 /// The randomised families share one shape. With B = b^(k-1), they pick v in {u, u - q}, split it into a = floor(v / B) and the
 /// digits v_i of v mod B, and move random carries r_i: x_0 = v_0 - b r_0, x_i = v_i - b r_i + r_{i-1}, x_{k-1} = a + r_{k-2}.
 /// They differ in the laws of v and r.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Exact unsigned digits in [0, b), or rounded ones where low digits are dropped.
     Unsigned,
@@ -68,20 +70,5 @@ impl fmt::Display for Family {
             Self::Jlp24 => "jlp24",
             Self::DitherQ => "dither-q",
         })
-    }
-}
-
-/// Not the name of a family.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "no decomposition is called {0:?}: they are unsigned, balanced, symmetric, gmp19, zy22, jlp21, jlp24 and dither-q"
-)]
-pub struct UnknownFamily(pub String);
-
-impl FromStr for Family {
-    type Err = UnknownFamily;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFamily> {
-        Self::ALL.into_iter().find(|f| f.to_string() == name).ok_or_else(|| UnknownFamily(name.to_owned()))
     }
 }

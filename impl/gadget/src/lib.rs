@@ -22,7 +22,7 @@ pub use coins::Coins;
 pub use decomposer::{Decomposer, Gadget, new_gadget};
 pub use digit::Digit;
 pub use draws::Precomputed;
-pub use family::{Family, UnknownFamily};
+pub use family::Family;
 pub use moments::Moments;
 pub use plan::GadgetError;
 pub use residue::Residue;

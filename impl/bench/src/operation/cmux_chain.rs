@@ -1,12 +1,12 @@
 //! `cmux-chain`: noise after 1, 10, 100, ... CMUXes.
 
-use lattice::{RingGadget, Rlwe};
+use lattice::Rlwe;
 use ring::{Coefficient, Poly, Word};
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{Bench, InRing, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::settings::{Refusal, Settings};
 
 /// What is selected at each step.
@@ -39,10 +39,9 @@ pub struct Chain {
     selectors: Selectors,
 }
 
-impl InRing for Chain {
-    const NAME: &'static str = "cmux-chain";
-    const SUMMARY: &'static str = "errors after chains of CMUXes, under many keys";
+pub const ABOUT: About = ("cmux-chain", "errors after chains of CMUXes, under many keys");
 
+impl InRing for Chain {
     fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
         let ascending = own.lengths.windows(2).all(|pair| pair[0] < pair[1]);
@@ -63,17 +62,8 @@ impl InRing for Chain {
         Ok(())
     }
 
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
-        Ok(Box::new(move |lab| self.run(lab, bench.gadget()?)))
-    }
-}
-
-impl Chain {
-    fn steps(&self) -> u64 {
-        self.lengths.last().copied().unwrap_or_default()
-    }
-
-    fn run<W: Word>(&self, lab: &mut Lab<W>, gadget: &RingGadget<W>) -> Result<Tally, Failed> {
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed> {
+        let gadget = bench.gadget()?;
         let mut known = lab.ring.zero();
         let mut sum = Rlwe::zero(&lab.ring);
         if self.input == Input::Rotate {
@@ -115,6 +105,12 @@ impl Chain {
             }
         }
         Ok(tally)
+    }
+}
+
+impl Chain {
+    fn steps(&self) -> u64 {
+        self.lengths.last().copied().unwrap_or_default()
     }
 }
 

@@ -1,6 +1,5 @@
 //! The operations, a file or folder each. The build script hashes each by its name.
 
-pub mod bandwidth;
 pub mod cmux_chain;
 pub mod decompose;
 pub mod failure;

@@ -4,33 +4,31 @@ use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
 
-use crate::primitive::{Context, Described, Measured, Primitive, Started};
+use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
 use crate::settings::{Refusal, Settings, complete};
 use crate::timing;
 
-/// The generator.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Generator {
+struct Generator {
     /// Bytes a call makes.
     bytes: usize,
 }
 
 const LARGEST: usize = 1 << 30;
 
-impl Primitive for Generator {
-    const NAME: &'static str = "prg";
-    const SUMMARY: &'static str = "the generator that expands seeds: seconds a call, by its bytes";
+pub const ABOUT: About = ("prg", "the generator that expands seeds: seconds a call, by its bytes");
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Self = settings.parse()?;
-        if own.bytes == 0 || own.bytes > LARGEST {
-            let problem = format!("{} is not between 1 and {LARGEST}. Give 16384, say.", own.bytes);
-            return Err(Refusal::new("bytes", problem));
-        }
-        Ok(own)
+pub fn read(settings: &Settings) -> Read {
+    let own: Generator = settings.parse()?;
+    if own.bytes == 0 || own.bytes > LARGEST {
+        let problem = format!("{} is not between 1 and {LARGEST}. Give 16384, say.", own.bytes);
+        return Err(Refusal::new("bytes", problem));
     }
+    Ok(Box::new(own))
+}
 
+impl Primitive for Generator {
     fn describe(&self) -> Result<Described, Refusal> {
         // A gigabyte a second is slow for it.
         let call = self.bytes as f64 * 1e-9;
@@ -42,7 +40,7 @@ impl Primitive for Generator {
         })
     }
 
-    fn start(self, context: &Context) -> Started {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         let (prg, mut bytes) = (context.seed("prg")?.prg(), vec![0; self.bytes]);
         Ok(Box::new(move |out: &mut Measured| {
             out.sample("fill", || prg.fill_at(0, black_box(bytes.as_mut_slice())));

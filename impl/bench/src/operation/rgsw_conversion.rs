@@ -1,35 +1,15 @@
 //! `rgsw-conversion`: noise of RGSW rows made from rotated tables, and of products with them.
 
 use lattice::convert::{ConverterKeys, Extraction, RgswConverter, extraction_automorphisms};
-use lattice::{RingGadget, Rlwe, RlwePrime};
-use ring::{Coefficient, Poly, Word};
+use lattice::{RingGadget, Rlwe};
+use ring::Word;
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{Bench, InRing, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::setting::{GadgetSetting, bounded};
 use crate::settings::{Refusal, Settings};
-
-/// How coefficients are extracted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExtractionName {
-    /// One trace a row.
-    Traces,
-    /// One tree for all rows.
-    #[default]
-    Tree,
-}
-
-impl From<ExtractionName> for Extraction {
-    fn from(name: ExtractionName) -> Self {
-        match name {
-            ExtractionName::Traces => Self::Traces,
-            ExtractionName::Tree => Self::Tree,
-        }
-    }
-}
 
 /// The noise of LWE to RGSW after the blind rotation; the setting's errors are those of keys, and of rotated tables.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,17 +22,16 @@ pub struct Conversion {
     /// Base of the squaring key's gadget, of the same family.
     squaring_base: u64,
     #[serde(default)]
-    extraction: ExtractionName,
+    extraction: Extraction,
     /// Automorphisms that all rows share at least; decides how far apart they are.
     #[serde(default)]
     shared: u32,
 }
 
-impl InRing for Conversion {
-    const NAME: &'static str = "rgsw-conversion";
-    const SUMMARY: &'static str =
-        "errors of RGSW rows made from rotated tables, and of products with them, under many keys";
+pub const ABOUT: About =
+    ("rgsw-conversion", "errors of RGSW rows made from rotated tables, and of products with them, under many keys");
 
+impl InRing for Conversion {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
         bounded(own.conversions, "conversions", 1..=1 << 30)?;
@@ -67,7 +46,7 @@ impl InRing for Conversion {
         let [trace, squaring] = gadgets.map(|gadget| gadget.length());
         let spacing = self.spacing(ring.n(), rows)?;
         let positions: Vec<usize> = (0..rows).map(|row| row * spacing).collect();
-        let automorphisms = extraction_automorphisms(ring.n(), &positions, self.extraction.into());
+        let automorphisms = extraction_automorphisms(ring.n(), &positions, self.extraction);
         described.counts([("rows", rows), ("spacing", spacing), ("automorphisms", automorphisms)]);
         // Keys at six polynomials a row; a conversion's products, its rows' phases, and the product with them.
         let key_rows = ring.n().ilog2() as usize * trace + squaring;
@@ -79,16 +58,43 @@ impl InRing for Conversion {
         Ok(())
     }
 
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
-        let (gadgets, each) = (self.gadgets(&bench)?, bench.shared.for_each_key(self.conversions));
-        Ok(Box::new(move |lab| run(&self, lab, bench.gadget()?, &gadgets, each)))
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed> {
+        let (output, [trace, squaring]) = (bench.gadget()?, self.gadgets(bench)?);
+        let keys = ConverterKeys::new(&lab.key, &trace, &squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
+        let spacing = self.spacing(lab.ring.n(), output.length())?;
+        let converter = RgswConverter::new(output, spacing, self.extraction, (&trace, &squaring), &keys)?;
+        let (n, limit, table) = (lab.ring.n(), converter.limit(), converter.table());
+        let mut tally = Tally::default();
+        let mut product = Rlwe::zero(&lab.ring);
+        for _ in 0..bench.shared.for_each_key(self.conversions) {
+            let bit = lab.bit();
+            // An LWE phase within the limits; the rotation is X to its negative.
+            let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);
+            let accumulator = lab.fresh(&lab.ring.mul_monomial(&table, 4 * n - phase));
+            let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
+            for (row, &weight) in output.weights().iter().enumerate() {
+                let known = lab.constant(if bit { weight } else { 0 });
+                let errors = lab.errors(&lab.key.phase(&rgsw.body.rows()[row]), &known)?;
+                tally.add("body", &errors);
+                tally.add("body-constant", &errors[..1]);
+                let mut known = lab.product(&known, lab.key.ntt());
+                lab.ring.neg_assign(&mut known);
+                tally.add("mask", &lab.errors(&lab.key.phase(&rgsw.mask.rows()[row]), &known)?);
+            }
+            let (_, input) = lab.input();
+            output.external_product(&input, &rgsw, &mut lab.workspace, &mut product)?;
+            let known = if bit { lab.key.phase_coefficient(&input) } else { lab.ring.zero() };
+            tally.add("product", &lab.errors(&lab.key.phase_coefficient(&product), &known)?);
+        }
+        Ok(tally)
     }
 }
 
 impl Conversion {
     /// Those of the automorphisms and of the square.
     fn gadgets<W: Word>(&self, Bench { shared, ring, .. }: &Bench<W>) -> Result<[RingGadget<W>; 2], Refusal> {
-        let of = |base, key| GadgetSetting::new(shared.family()?, base, 0).build(ring, key);
+        let family = shared.family()?;
+        let of = |base, key| GadgetSetting { family, base, dropped: 0 }.build(ring, key);
         Ok([of(self.trace_base, "trace_base")?, of(self.squaring_base, "squaring_base")?])
     }
 
@@ -98,51 +104,4 @@ impl Conversion {
             spacing => Ok(spacing),
         }
     }
-}
-
-fn run<W: Word>(
-    own: &Conversion,
-    lab: &mut Lab<W>,
-    output: &RingGadget<W>,
-    [trace, squaring]: &[RingGadget<W>; 2],
-    each: u64,
-) -> Result<Tally, Failed> {
-    let keys = ConverterKeys::new(&lab.key, trace, squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
-    let spacing = own.spacing(lab.ring.n(), output.length())?;
-    let converter = RgswConverter::new(output, spacing, own.extraction.into(), (trace, squaring), &keys);
-    let converter = converter?;
-    let (n, limit, table) = (lab.ring.n(), converter.limit(), converter.table());
-    let mut tally = Tally::default();
-    let mut product = Rlwe::zero(&lab.ring);
-    for _ in 0..each {
-        let bit = lab.bit();
-        // An LWE phase within the limits; the rotation is X to its negative.
-        let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);
-        let accumulator = lab.fresh(&lab.ring.mul_monomial(&table, 4 * n - phase));
-        let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
-        for (row, &weight) in output.weights().iter().enumerate() {
-            let known = lab.constant(if bit { weight } else { 0 });
-            let errors = row_errors(lab, &rgsw.body, row, &known)?;
-            tally.add("body", &errors);
-            tally.add("body-constant", &errors[..1]);
-            let mut known = lab.product(&known, lab.key.ntt());
-            lab.ring.neg_assign(&mut known);
-            tally.add("mask", &row_errors(lab, &rgsw.mask, row, &known)?);
-        }
-        let message = lab.uniform();
-        let input = lab.fresh(&message);
-        output.external_product(&input, &rgsw, &mut lab.workspace, &mut product)?;
-        let known = if bit { lab.key.phase_coefficient(&input) } else { lab.ring.zero() };
-        tally.add("product", &lab.errors(&lab.key.phase_coefficient(&product), &known)?);
-    }
-    Ok(tally)
-}
-
-fn row_errors<W: Word>(
-    lab: &Lab<W>,
-    rows: &RlwePrime<W>,
-    row: usize,
-    known: &Poly<W, Coefficient>,
-) -> Result<Vec<f64>, Failed> {
-    lab.errors(&lab.key.phase(&rows.rows()[row]), known)
 }

@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use lattice::{Secret, SeededRlwePrime};
 use pir::parts::folding::{Responder, ResponseParams};
-use ring::{Coefficient, DiscreteGaussian, Kernel, Poly, Ring};
+use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{by_keys, polynomial_bytes, seconds_per_polynomial};
-use crate::lab::{Lab, Tally, scaled_error};
-use crate::primitive::{Context, Described, Failed, Primitive, Session};
-use crate::setting::{MOST_KEYS, SecretName, Setting, bounded, gaussian, modulus, secret, twenty};
+use crate::in_ring::{Shared, by_keys, polynomial_bytes, seconds_per_polynomial};
+use crate::lab::{Lab, Tally};
+use crate::primitive::{About, Context, Described, Failed, Primitive, Read, Started};
+use crate::setting::{SecretName, bounded, gaussian, modulus, secret};
 use crate::settings::{Refusal, Settings, complete};
 
 /// The switch to a small ring with split moduli; the setting's errors are those of the ciphertexts switched.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RingSwitch {
+struct RingSwitch {
     #[serde(flatten, skip_deserializing)]
-    setting: Setting,
+    shared: Shared,
     /// Dimension of the small ring.
     n_to: usize,
     /// Modulus of masks, decimal: a prime, 1 modulo 2 n. The key switch is modulo it.
@@ -33,19 +33,16 @@ pub struct RingSwitch {
     switch_stddev: f64,
     /// Base of the key's gadget, of symmetric digits.
     switch_base: u64,
-    /// Fresh pairs of keys.
-    #[serde(default = "twenty")]
-    keys: u64,
     /// Ciphertexts in all, at least.
     ciphertexts: u64,
 }
 
 impl RingSwitch {
     fn ring(&self, kernel: Kernel) -> Result<Arc<Ring<u32>>, Refusal> {
-        if !self.setting.narrow()? {
+        if !self.shared.setting.narrow()? {
             return Err(Refusal::new("prime_bits", "responses are of primes below 2^31."));
         }
-        self.setting.ring(kernel)
+        self.shared.setting.ring(kernel)
     }
 
     /// The secret of the small ring.
@@ -60,41 +57,35 @@ impl RingSwitch {
     fn responder(&self, ring: &Arc<Ring<u32>>) -> Result<Responder, Refusal> {
         let read = |text: &str, key: &str| modulus(text, key, 4..=(1 << 31) - 1);
         let mask_modulus = read(&self.to_modulus_a, "to_modulus_a")?;
-        if mask_modulus % (2 * self.setting.n as u64) != 1 || !ring::primes::is_prime(mask_modulus) {
-            let problem = format!("{mask_modulus} is no prime equal to 1 modulo 2 n = {}.", 2 * self.setting.n);
+        if mask_modulus % (2 * self.shared.setting.n as u64) != 1 || !ring::primes::is_prime(mask_modulus) {
+            let problem = format!("{mask_modulus} is no prime equal to 1 modulo 2 n = {}.", 2 * self.shared.setting.n);
             return Err(Refusal::new("to_modulus_a", problem));
         }
         let body_modulus = read(&self.to_modulus_b, "to_modulus_b")?;
         let params = ResponseParams { degree: self.n_to, mask_modulus, body_modulus, base: self.switch_base };
         Responder::new(params, ring).map_err(Refusal::of("switch_base"))
     }
+}
 
-    /// Ciphertexts under each key.
-    fn each(&self) -> u64 {
-        self.ciphertexts.div_ceil(self.keys)
+pub const ABOUT: About = (
+    "ring-switch",
+    "switches to a small ring, mask and body to moduli of their own: seconds, bytes, noise under many keys",
+);
+
+pub fn read(settings: &Settings) -> Read {
+    let mut rest = settings.clone();
+    let shared = Shared::take(&mut rest, false)?;
+    let own = RingSwitch { shared, ..rest.parse()? };
+    bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
+    if !own.n_to.is_power_of_two() || !(64..own.shared.setting.n.max(65)).contains(&own.n_to) {
+        return Err(Refusal::new("n_to", format!("{} is no power of two from 64 to n / 2.", own.n_to)));
     }
+    gaussian(own.switch_stddev, "switch_stddev")?;
+    own.small_secret()?;
+    Ok(Box::new(own))
 }
 
 impl Primitive for RingSwitch {
-    const NAME: &'static str = "ring-switch";
-    const SUMMARY: &'static str =
-        "switches to a small ring, mask and body to moduli of their own: seconds, bytes, noise under many keys";
-
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let setting: Setting = rest.take(&Setting::KEYS)?;
-        let own = Self { setting, ..rest.parse()? };
-        bounded(own.keys, "keys", 1..=MOST_KEYS)?;
-        bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
-        if !own.n_to.is_power_of_two() || !(64..own.setting.n.max(65)).contains(&own.n_to) {
-            return Err(Refusal::new("n_to", format!("{} is no power of two from 64 to n / 2.", own.n_to)));
-        }
-        own.setting.check()?;
-        gaussian(own.switch_stddev, "switch_stddev")?;
-        own.small_secret()?;
-        Ok(own)
-    }
-
     fn describe(&self) -> Result<Described, Refusal> {
         let ring = self.ring(Kernel::best())?;
         let mut described = Described { settings: complete(self)?, ..Described::default() };
@@ -108,19 +99,20 @@ impl Primitive for RingSwitch {
             ("ntts", length + 2),
         ]);
         // A row of the key at six polynomials; a switch's transforms, its timed calls, input and phases.
-        let polynomials = 6 * (length + 4) + self.each() as usize * (2 * length + 24) + 32 * (length + 2);
+        let polynomials = 6 * (length + 4)
+            + self.shared.for_each_key(self.ciphertexts) as usize * (2 * length + 24)
+            + 32 * (length + 2);
         described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(&ring);
         described.peak_bytes = polynomial_bytes(&ring, 8 * length + 64);
         Ok(described)
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         let ring = self.ring(context.kernel)?;
         let responder = self.responder(&ring)?;
-        let (secret, error) = (self.setting.secret()?, self.setting.error()?);
         let (small, switch) = (self.small_secret()?, gaussian(self.switch_stddev, "switch_stddev")?);
-        by_keys(self.keys, context, move |seed| {
-            let mut lab = Lab::new(&ring, secret, &error, seed)?;
+        by_keys(self.shared.keys, context, move |seed| {
+            let mut lab = Lab::new(&ring, &self.shared.setting, seed)?;
             run(&self, &mut lab, &responder, (&small, &switch))
         })
     }
@@ -135,25 +127,15 @@ fn run(
     let target = responder.sample(secret, &mut lab.rng)?;
     let key = responder.switching_key(&lab.key, &target, error, &mut lab.masks, &mut lab.rng)?;
     let key = key.expand(responder.gadget().ring());
-    let q = lab.ring.modulus_u128().ok_or_else(|| Failed("the modulus is too large".to_string()))? as f64;
     let to: f64 = own.to_modulus_b.parse()?;
     let mut tally = Tally::default();
-    for _ in 0..own.each() {
-        let message = lab.uniform();
-        let input = lab.fresh(&message);
+    for _ in 0..own.shared.for_each_key(own.ciphertexts) {
+        let (message, input) = lab.input();
         let response = tally.operate(|| responder.compress(&input, &key, &mut lab.workspace))?;
         let phase = target.phase(&response)?;
         for (stage, known) in [("output", &message), ("added", &lab.key.phase_coefficient(&input))] {
-            tally.add(stage, &errors(lab, &phase, known, (q, to)));
+            tally.add(stage, &lab.scaled_errors(&phase, known, to)?);
         }
     }
     Ok(tally)
-}
-
-/// The phases less the coefficients of `known` that the small ring keeps, in units of the body's modulus.
-fn errors(lab: &Lab<u32>, phase: &[f64], known: &Poly<u32, Coefficient>, moduli: (f64, f64)) -> Vec<f64> {
-    let mut integers = vec![0u128; lab.ring.n()];
-    lab.ring.compose_u128(known, &mut integers);
-    let kept = integers.into_iter().step_by(lab.ring.n() / phase.len().max(1));
-    phase.iter().zip(kept).map(|(phase, known)| scaled_error(*phase, known as f64, moduli)).collect()
 }

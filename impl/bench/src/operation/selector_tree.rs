@@ -1,13 +1,13 @@
 //! `selector-tree`: noise of the leaves, and of their sum with database digits.
 
 use lattice::convert::{SelectorTree, selector_tree};
-use lattice::{Rgsw, RingGadget, Rlwe};
+use lattice::{Rgsw, Rlwe};
 use ring::Word;
 use serde::{Deserialize, Serialize};
 
-use crate::in_ring::{Bench, InRing, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::setting::{PlainDigits, bounded};
 use crate::settings::{Refusal, Settings};
 
@@ -24,10 +24,10 @@ pub struct Tree {
     plain_digits: PlainDigits,
 }
 
-impl InRing for Tree {
-    const NAME: &'static str = "selector-tree";
-    const SUMMARY: &'static str = "errors of the leaves of selector trees and of first dimensions, under many keys";
+pub const ABOUT: About =
+    ("selector-tree", "errors of the leaves of selector trees and of first dimensions, under many keys");
 
+impl InRing for Tree {
     fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
         bounded(own.trees, "trees", 1..=1 << 30)?;
@@ -52,43 +52,39 @@ impl InRing for Tree {
         Ok(())
     }
 
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
-        let trees = bench.shared.for_each_key(self.trees);
-        Ok(Box::new(move |lab| run(&self, lab, bench.gadget()?, trees)))
-    }
-}
-
-fn run<W: Word>(own: &Tree, lab: &mut Lab<W>, gadget: &RingGadget<W>, trees: u64) -> Result<Tally, Failed> {
-    let leaves = 1 << own.bits;
-    let weight = gadget.modulus() / u128::from(own.plain_modulus);
-    let least = own.plain_digits.least(own.plain_modulus);
-    let mut tally = Tally::default();
-    for _ in 0..trees {
-        let index = lab.below(leaves);
-        let mut bits: Vec<Rgsw<W>> = Vec::with_capacity(own.bits);
-        for place in (0..own.bits).rev() {
-            bits.push(lab.rgsw_bit(index >> place & 1 == 1, gadget)?);
-        }
-        let workspaces = std::slice::from_mut(&mut lab.workspace);
-        let tree = tally.operate(|| selector_tree(gadget, &[weight], &bits, workspaces))?;
-        let (selected, zero) = (lab.constant(weight), lab.ring.zero());
-        let (mut sum, mut known) = (Rlwe::zero(&lab.ring), lab.ring.zero());
-        for leaf in 0..leaves {
-            let ciphertext = &tree.leaf(leaf)[0];
-            let errors = lab.errors(&lab.key.phase(ciphertext), if leaf == index { &selected } else { &zero })?;
-            tally.add("leaves", &errors);
-            let digits: Vec<i64> =
-                (0..lab.ring.n()).map(|_| least + lab.below(own.plain_modulus as usize) as i64).collect();
-            let digits = lab.ring.forward(lab.ring.from_signed(&digits));
-            let mut product = ciphertext.clone();
-            product.mul_plain_assign(&lab.ring, &digits);
-            sum.add_assign(&lab.ring, &product);
-            if leaf == index {
-                tally.add("selected", &errors);
-                known = lab.product(&selected, &digits);
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed> {
+        let gadget = bench.gadget()?;
+        let leaves = 1 << self.bits;
+        let weight = gadget.modulus() / u128::from(self.plain_modulus);
+        let least = self.plain_digits.least(self.plain_modulus);
+        let mut tally = Tally::default();
+        for _ in 0..bench.shared.for_each_key(self.trees) {
+            let index = lab.below(leaves);
+            let mut bits: Vec<Rgsw<W>> = Vec::with_capacity(self.bits);
+            for place in (0..self.bits).rev() {
+                bits.push(lab.rgsw_bit(index >> place & 1 == 1, gadget)?);
             }
+            let workspaces = std::slice::from_mut(&mut lab.workspace);
+            let tree = tally.operate(|| selector_tree(gadget, &[weight], &bits, workspaces))?;
+            let (selected, zero) = (lab.constant(weight), lab.ring.zero());
+            let (mut sum, mut known) = (Rlwe::zero(&lab.ring), lab.ring.zero());
+            for leaf in 0..leaves {
+                let ciphertext = &tree.leaf(leaf)[0];
+                let errors = lab.errors(&lab.key.phase(ciphertext), if leaf == index { &selected } else { &zero })?;
+                tally.add("leaves", &errors);
+                let digits: Vec<i64> =
+                    (0..lab.ring.n()).map(|_| least + lab.below(self.plain_modulus as usize) as i64).collect();
+                let digits = lab.ring.forward(lab.ring.from_signed(&digits));
+                let mut product = ciphertext.clone();
+                product.mul_plain_assign(&lab.ring, &digits);
+                sum.add_assign(&lab.ring, &product);
+                if leaf == index {
+                    tally.add("selected", &errors);
+                    known = lab.product(&selected, &digits);
+                }
+            }
+            tally.add("first-dimension", &lab.errors(&lab.key.phase(&sum), &known)?);
         }
-        tally.add("first-dimension", &lab.errors(&lab.key.phase(&sum), &known)?);
+        Ok(tally)
     }
-    Ok(tally)
 }

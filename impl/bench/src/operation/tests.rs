@@ -1,23 +1,16 @@
 use ring::Kernel;
 use serde_json::{Map, Value, json};
 
-use super::cmux_chain::Chain;
-use super::failure::Failure;
-use super::noise::Noise;
-use super::rgsw_conversion::Conversion;
-use super::ring_switch::RingSwitch;
-use super::rotation::Rotation;
-use super::selector_tree::Tree;
-use crate::in_ring::Keyed;
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::primitive::{Context, Described, Measured, Started};
+use crate::registry;
 use crate::settings::{Refusal, Settings};
 
-fn describe<P: Primitive>(settings: &Settings) -> Result<Described, Refusal> {
-    P::read(settings)?.describe()
+fn describe(name: &str, settings: &Settings) -> Result<Described, Refusal> {
+    (registry::find(name).unwrap().read)(settings)?.describe()
 }
 
-fn start<P: Primitive>(settings: &Settings, context: &Context) -> Result<Box<dyn Session>, Failed> {
-    P::read(settings)?.start(context)
+fn start(name: &str, settings: &Settings, context: &Context) -> Started {
+    (registry::find(name).unwrap().read)(settings)?.start(context)
 }
 
 const N: f64 = 256.0;
@@ -37,7 +30,7 @@ fn settings(operation: &str, more: Value) -> Settings {
 
 fn measure(settings: &Settings) -> Measured {
     let context = Context { kernel: Kernel::best(), seed: Some([7; 32]) };
-    let mut session = start::<Noise>(settings, &context).unwrap();
+    let mut session = start("noise", settings, &context).unwrap();
     let mut out = Measured::default();
     session.repetition(&mut out).unwrap();
     session.finish(&mut out).unwrap();
@@ -108,7 +101,7 @@ fn products_and_switches_have_their_noise() {
     ];
     for (operation, more, stage, factor) in cases {
         let settings = settings(operation, gadget(more));
-        let described = describe::<Noise>(&settings).unwrap();
+        let described = describe("noise", &settings).unwrap();
         assert!(described.predicted_seconds > 0.0 && described.peak_bytes > 0);
         let out = measure(&settings);
         assert_noise(&out, stage, factor * N * SIGMA * SIGMA * squares(&described));
@@ -123,7 +116,7 @@ fn lwe_key_switch_has_its_noise() {
         json!({"dimension_from": 128, "dimension_to": 80, "modulus": "4294967296", "input_stddev": 3.2,
             "family": "balanced", "base": 16}),
     );
-    let described = describe::<Noise>(&settings).unwrap();
+    let described = describe("noise", &settings).unwrap();
     let squares: f64 =
         described.settings["digit_mean_squares"].as_array().unwrap().iter().filter_map(Value::as_f64).sum();
     let added = 128.0 * SIGMA * SIGMA * squares;
@@ -140,13 +133,13 @@ fn compensated_switches_meet_keys_less_a_half() {
         map.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
         Settings::new(map.as_object().cloned().unwrap())
     };
-    let described = describe::<Noise>(&own(json!({}))).unwrap();
+    let described = describe("noise", &own(json!({}))).unwrap();
     assert!(described.predicted_seconds > 0.0 && described.peak_bytes > 0);
     let out = measure(&own(json!({})));
     let added = (1.0 + 240.0 / 4.0) / 12.0;
     assert_noise(&out, "added", added);
     assert_noise(&out, "output", added + (300.0f64 / 256.0).powi(2));
-    let refused = |more: Value| describe::<Noise>(&own(more)).unwrap_err().key;
+    let refused = |more: Value| describe("noise", &own(more)).unwrap_err().key;
     assert_eq!(refused(json!({"secret": "ternary"})), "secret");
     assert_eq!(refused(json!({"to_modulus": "2097152"})), "to_modulus");
     assert_eq!(refused(json!({"dimension": 0})), "dimension");
@@ -163,14 +156,14 @@ fn ring_switches_have_their_noise() {
     };
     let run = |settings: &Settings| {
         let context = Context { kernel: Kernel::best(), seed: Some([11; 32]) };
-        let session = start::<RingSwitch>(settings, &context).unwrap();
+        let session = start("ring-switch", settings, &context).unwrap();
         let mut out = Measured::default();
         session.finish(&mut out).unwrap();
         out
     };
     for (more, input) in [(json!({}), 3.2), (json!({"stddev": 16000.0, "small_secret": "binary"}), 16000.0)] {
         let settings = own(more);
-        let described = describe::<RingSwitch>(&settings).unwrap();
+        let described = describe("ring-switch", &settings).unwrap();
         assert_eq!(described.counts["output_bytes"], f64::from((64 * 14 + 64 * 12) / 8));
         assert!(described.predicted_seconds > 0.0 && described.peak_bytes > 0);
         let squares: f64 =
@@ -184,7 +177,7 @@ fn ring_switches_have_their_noise() {
         assert_noise(&out, "output", added + (input * 4096.0 / f64::from(1 << 28)).powi(2));
         assert!(out.times["operation"].samples.iter().all(|seconds| *seconds > 0.0));
     }
-    let refused = |more: Value| describe::<RingSwitch>(&own(more)).unwrap_err().key;
+    let refused = |more: Value| describe("ring-switch", &own(more)).unwrap_err().key;
     assert_eq!(refused(json!({"n_to": 256})), "n_to");
     assert_eq!(refused(json!({"prime_bits": [50]})), "prime_bits");
     assert_eq!(refused(json!({"to_modulus_a": "4096"})), "to_modulus_a");
@@ -201,7 +194,7 @@ fn wide_moduli_take_wide_words() {
         "external-product",
         json!({"prime_bits": [50, 50], "message": "one", "family": "balanced", "base": 1024}),
     );
-    let described = describe::<Noise>(&settings).unwrap();
+    let described = describe("noise", &settings).unwrap();
     assert_eq!(described.settings["word_bits"], json!(64));
     let squares: f64 =
         described.settings["digit_mean_squares"].as_array().unwrap().iter().filter_map(Value::as_f64).sum();
@@ -210,7 +203,7 @@ fn wide_moduli_take_wide_words() {
 
 #[test]
 fn useless_and_missing_settings_are_named() {
-    let refused = |operation: &str, more: Value| describe::<Noise>(&settings(operation, more)).unwrap_err().key;
+    let refused = |operation: &str, more: Value| describe("noise", &settings(operation, more)).unwrap_err().key;
     assert_eq!(refused("fresh", json!({"base": 4})), "base");
     assert_eq!(refused("fresh", json!({"secret_stddev": 4.0})), "secret_stddev");
     assert_eq!(refused("fresh", json!({"n": 100})), "n");
@@ -225,10 +218,17 @@ fn useless_and_missing_settings_are_named() {
 }
 
 #[test]
+fn families_are_called_in_settings_as_they_are_shown() {
+    for family in gadget::Family::ALL {
+        assert_eq!(json!(family), family.to_string());
+    }
+}
+
+#[test]
 fn shared_settings_are_listed_where_one_is_unknown() {
     let own = json!({"n": 256, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4, "lengths": [1],
         "input": "rotate", "selectors": "one", "lenghts": [2]});
-    let refusal = describe::<Keyed<Chain>>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err();
+    let refusal = describe("cmux-chain", &Settings::new(own.as_object().cloned().unwrap())).unwrap_err();
     assert_eq!(refusal.key, "lenghts");
     assert!(["`lengths`", "`prime_bits`", "`dropped`"].iter().all(|key| refusal.problem.contains(key)), "{refusal}");
 }
@@ -238,7 +238,7 @@ fn rotations_refuse_a_ring_of_no_dimension_before_its_digits() {
     let own = json!({"operation": "floor", "n": 0, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4,
         "dimension": 4, "form": "joint", "ciphertexts": 1, "log_modulus": 18, "low": 12, "digit_bits": 2, "digits": 3,
         "switch_modulus": "1048576", "switch_base": 16, "switch_stddev": 3.2});
-    assert_eq!(describe::<Keyed<Rotation>>(&Settings::new(own.as_object().cloned().unwrap())).unwrap_err().key, "n");
+    assert_eq!(describe("rotation", &Settings::new(own.as_object().cloned().unwrap())).unwrap_err().key, "n");
 }
 
 /// Noise of a chain after each length.
@@ -247,9 +247,9 @@ fn chain(more: Value) -> Measured {
         json!({"n": 256, "prime_bits": [28, 28], "keys": 4, "stddev": SIGMA, "base": 256, "lengths": [1, 4, 16]});
     map.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
     let settings = Settings::new(map.as_object().cloned().unwrap());
-    assert!(describe::<Keyed<Chain>>(&settings).unwrap().predicted_seconds > 0.0);
+    assert!(describe("cmux-chain", &settings).unwrap().predicted_seconds > 0.0);
     let context = Context { kernel: Kernel::best(), seed: Some([8; 32]) };
-    let session = start::<Keyed<Chain>>(&settings, &context).unwrap();
+    let session = start("cmux-chain", &settings, &context).unwrap();
     let mut out = Measured::default();
     session.finish(&mut out).unwrap();
     out
@@ -285,12 +285,12 @@ fn failing(decision: &str, more: Value) -> Settings {
 }
 
 fn failures(settings: &Settings) -> Measured {
-    let described = describe::<Failure>(settings).unwrap();
+    let described = describe("failure", settings).unwrap();
     assert!(
         described.predicted_seconds > 0.0 && described.peak_bytes > 0 && described.counts["trial_rotations"] >= 1.0
     );
     let context = Context { kernel: Kernel::best(), seed: Some([9; 32]) };
-    let mut session = start::<Failure>(settings, &context).unwrap();
+    let mut session = start("failure", settings, &context).unwrap();
     let mut out = Measured::default();
     session.repetition(&mut out).unwrap();
     session.repetition(&mut out).unwrap();
@@ -332,7 +332,7 @@ fn noise_of_rows_is_no_failure() {
 
 #[test]
 fn failure_experiments_refuse_useless_settings() {
-    let refused = |decision: &str, more: Value| describe::<Failure>(&failing(decision, more)).unwrap_err().key;
+    let refused = |decision: &str, more: Value| describe("failure", &failing(decision, more)).unwrap_err().key;
     assert_eq!(refused("rgsw", json!({"low": 3})), "low");
     assert_eq!(refused("bits", json!({"spacing": 16})), "spacing");
     assert_eq!(refused("rgsw", json!({"spacing": 15})), "spacing");
@@ -361,22 +361,22 @@ fn selections_have_their_noise() {
         map.extend(more.as_object().cloned().unwrap());
         Settings::new(map)
     };
-    fn run<P: Primitive>(settings: &Settings) -> Measured {
-        assert!(describe::<P>(settings).unwrap().predicted_seconds > 0.0);
+    fn run(name: &str, settings: &Settings) -> Measured {
+        assert!(describe(name, settings).unwrap().predicted_seconds > 0.0);
         let context = Context { kernel: Kernel::best(), seed: Some([10; 32]) };
-        let session = start::<P>(settings, &context).unwrap();
+        let session = start(name, settings, &context).unwrap();
         let mut out = Measured::default();
         session.finish(&mut out).unwrap();
         out
     }
     let conversion = json!({"base": 16, "dropped": 6, "trace_base": 16, "squaring_base": 16, "conversions": 40});
-    let out = run::<Keyed<Conversion>>(&with(conversion));
+    let out = run("rgsw-conversion", &with(conversion));
     let [body, constant, mask] = ["body", "body-constant", "mask"].map(|stage| out.noise[stage].variance);
     // (N^2 - 1) / 3 against N - 1 of a key switch; N E[s^2] times the body, and little more.
     assert!((constant / body / (65.0 / 3.0) - 1.0).abs() < 0.4, "{constant} {body}");
     assert!((mask / body / (64.0 * 2.0 / 3.0) - 1.0).abs() < 0.4, "{mask} {body}");
     let tree = json!({"base": 256, "bits": 4, "plain_modulus": 16, "plain_digits": "balanced", "trees": 40});
-    let out = run::<Keyed<Tree>>(&with(tree));
+    let out = run("selector-tree", &with(tree));
     let [selected, leaves] = ["selected", "leaves"].map(|stage| out.noise[stage].variance);
     // Three products against 2 - 4 / 16 of them.
     assert!((selected / leaves / (3.0 / 1.75) - 1.0).abs() < 0.3, "{selected} {leaves}");
@@ -384,7 +384,7 @@ fn selections_have_their_noise() {
         let settings = with(json!({"base": 16, "trace_base": 16, "squaring_base": 16, "conversions": 4}));
         let mut map = settings.map;
         map.extend(more.as_object().cloned().unwrap());
-        describe::<Keyed<Conversion>>(&Settings::new(map)).unwrap_err().key
+        describe("rgsw-conversion", &Settings::new(map)).unwrap_err().key
     };
     assert_eq!(refused(json!({"base": 2})), "shared");
     assert_eq!(refused(json!({"trace_base": 1})), "trace_base");

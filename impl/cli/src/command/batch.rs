@@ -9,9 +9,10 @@ use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
 use serde::Deserialize;
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::Outcome;
 use crate::lines::answer_each;
 use crate::protocol::find::{find_parameters, find_protocol, read_parameters};
+use crate::protocol::row::one;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,47 +34,33 @@ struct Request {
     streamed: bool,
 }
 
-fn one() -> u64 {
-    1
+/// Answers every line of standard input with a line of standard output, in order.
+pub fn main(root: &Path) -> Outcome<()> {
+    let mut describer = Describer { root, files: HashMap::new() };
+    answer_each(|request| describer.description(&request).map_err(|failure| failure.text()))
 }
 
 /// Parameter files read so far; each is read once.
 struct Describer<'a> {
     root: &'a Path,
-    files: HashMap<PathBuf, Read>,
-}
-
-/// A set and its protocol, or why there is none.
-type Read = Result<(ParameterFile, &'static Protocol), String>;
-
-fn read(set: Outcome<(ParameterFile, &'static Protocol)>) -> Read {
-    set.map_err(|failure| failure.text())
-}
-
-/// Answers every line of standard input with a line of standard output, in order.
-pub fn main(root: &Path) -> Outcome<()> {
-    let mut describer = Describer { root, files: HashMap::new() };
-    answer_each(|request| describer.description(&request))
+    files: HashMap<PathBuf, (ParameterFile, &'static Protocol)>,
 }
 
 impl Describer<'_> {
-    fn description(&mut self, request: &Request) -> Result<Description, String> {
-        let shape = Shape::new(request.records, request.record_bits).map_err(|e| e.to_string())?;
-        let workload = Workload::new(shape, request.queries, request.updates)
-            .and_then(|workload| workload.streamed(request.streamed))
-            .map_err(|e| e.to_string())?;
-        let (file, protocol) = match &request.toml {
-            Some(text) => {
-                read(ParameterFile::of(&request.parameters, text).map_err(Failure::from).and_then(find_protocol))
+    fn description(&mut self, request: &Request) -> Outcome<Description> {
+        let shape = Shape::new(request.records, request.record_bits)?;
+        let workload = Workload::new(shape, request.queries, request.updates)?.streamed(request.streamed)?;
+        let path = &request.parameters;
+        let (file, protocol) = match (&request.toml, self.files.get(path)) {
+            (Some(text), _) => find_protocol(ParameterFile::of(path, text)?)?,
+            (None, Some(known)) => known.clone(),
+            (None, None) => {
+                let found = read_parameters(&find_parameters(path, self.root)?, &With::new())?;
+                self.files.insert(path.clone(), found.clone());
+                found
             }
-            None => {
-                let path = &request.parameters;
-                let found = || find_parameters(path, self.root).and_then(|path| read_parameters(&path, &With::new()));
-                self.files.entry(path.clone()).or_insert_with(|| read(found())).clone()
-            }
-        }?;
-        let file = file.with(&request.with).map_err(|e| e.to_string())?;
-        let mut description = (protocol.describe)(&file, &workload).map_err(|e| e.to_string())?;
+        };
+        let mut description = (protocol.describe)(&file.with(&request.with)?, &workload)?;
         description.id = Some(request.id.clone());
         Ok(description)
     }

@@ -135,16 +135,11 @@ fn pair<'a>(
         }
         return Ok(vec![(a, b)]);
     }
+    // The latest record of a row counts.
     let index = |records: &'a [RunRecord]| -> BTreeMap<String, &'a RunRecord> {
-        let ok = records.iter().filter(|record| record.status == Status::Ok);
-        let mut latest: BTreeMap<String, &RunRecord> = BTreeMap::new();
-        for record in ok {
-            let place = latest.entry(row_key(record)).or_insert(record);
-            if place.finished < record.finished {
-                *place = record;
-            }
-        }
-        latest
+        let mut ok: Vec<_> = records.iter().rev().filter(|record| record.status == Status::Ok).collect();
+        ok.sort_by_key(|record| &record.finished);
+        ok.into_iter().map(|record| (row_key(record), record)).collect()
     };
     let (left, right) = (index(left), index(right));
     for (side, other, path) in [(&left, &right, &args.a), (&right, &left, &args.b)] {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Outcome;
-use crate::output::{Table, note, print, print_json};
+use crate::output::{Table, note, print, print_json, word};
 use crate::protocol::find::{PARAMS_ROOT, read_parameters};
 use crate::store;
 
@@ -23,7 +23,7 @@ pub struct Args {
     json: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Set {
     name: String,
     path: PathBuf,
@@ -66,20 +66,10 @@ fn inspect(path: PathBuf) -> Set {
             name: file.name(),
             protocol: file.protocol.clone(),
             title: file.title.clone(),
-            kind: serde_json::to_value(file.source.kind)
-                .ok()
-                .and_then(|kind| Some(kind.as_str()?.into()))
-                .unwrap_or_default(),
+            kind: word(file.source.kind),
             problem: (protocol.check)(&file).err().map(|e| e.to_string()),
             path,
         },
-        Err(failure) => Set {
-            name: path.display().to_string(),
-            protocol: String::new(),
-            title: String::new(),
-            kind: String::new(),
-            problem: Some(failure.text()),
-            path,
-        },
+        Err(failure) => Set { name: path.display().to_string(), problem: Some(failure.text()), path, ..Set::default() },
     }
 }

@@ -100,7 +100,7 @@ pub fn main(args: Args) -> Outcome<()> {
     let started = units::now();
     let mut machine = machine::facts();
     machine.read_bandwidth_before = probe.then(bandwidth::in_child).flatten();
-    let bars = Bars::default();
+    let bars = Bars::labelled("");
     let report = measure(&plan, &bars)?;
     machine.read_bandwidth_after = probe.then(bandwidth::in_child).flatten();
 

@@ -1,13 +1,13 @@
 //! `pirlab worker` (hidden): measures one row; its orders come on standard input.
 
-use std::io::BufRead;
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::Receiver;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bars::Bars;
 use crate::failure::{Failure, Outcome};
+use crate::lines::received;
 use crate::measure::child::{Order, Reply};
 use crate::measure::job::{Job, Kind, Step};
 use crate::measure::record::refuse_debug_build;
@@ -40,21 +40,6 @@ fn end<R: Serialize>(report: Outcome<R>) -> Outcome<()> {
     }
 }
 
-/// Reads orders on a thread of its own: when the parent is gone, the input ends, and with it this process, even in the
-/// middle of a long step.
-fn read_orders() -> Receiver<String> {
-    let (send, orders) = channel();
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-            if send.send(line).is_err() {
-                break;
-            }
-        }
-        std::process::exit(1);
-    });
-    orders
-}
-
 fn next<R: DeserializeOwned>(orders: &Receiver<String>) -> Outcome<Order<R>> {
     let line = orders.recv().map_err(|_| Failure::Closed)?;
     serde_json::from_str(&line).map_err(|e| Failure::Input(format!("worker: not an order: {e}.")))
@@ -68,7 +53,8 @@ fn answer<R: Serialize>(reply: &Reply<R>) -> Outcome<()> {
 
 /// Measures the row that comes first, step by step, until there are no more orders.
 fn measure<J: Job>() -> Outcome<J::Report> {
-    let orders = read_orders();
+    // When the parent is gone, the input ends, and with it this process, even in the middle of a long step.
+    let orders = received(std::io::stdin(), || std::process::exit(1));
     let Order::Row(row) = next::<J::Row>(&orders)? else {
         return Err(Failure::Input("worker: a row comes first.".into()));
     };

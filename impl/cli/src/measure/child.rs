@@ -3,10 +3,11 @@
 //! The parent writes an [`Order`] a line to the worker's standard input and reads a [`Reply`] a line from its standard
 //! output. A worker whose parent is gone reads the end of its input and exits.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::marker::PhantomData;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
@@ -14,6 +15,7 @@ use pir::core::record::Status;
 use serde::{Deserialize, Serialize};
 
 use super::job::{Job, Step};
+use crate::lines::received;
 
 /// What a worker is asked to do; `R` is its row.
 #[derive(Debug, Serialize, Deserialize)]
@@ -83,14 +85,7 @@ impl<J: Job> Worker<J> {
         let (Some(orders), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Lost::failed("the worker has no pipes"));
         };
-        let (send, replies) = channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if send.send(line).is_err() {
-                    return;
-                }
-            }
-        });
+        let replies = received(output, || ());
         let left = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
         let mut worker = Self { child, orders, replies, left, limit, reports: PhantomData };
         worker.order(&Order::Row(Box::new(row.clone()))).map(|_| worker)
@@ -145,8 +140,7 @@ impl<J: Job> Drop for Worker<J> {
 }
 
 fn how_it_ended(status: ExitStatus) -> String {
-    #[cfg(unix)]
-    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+    if let Some(signal) = status.signal() {
         let hint = if signal == 9 { "; the system does that when memory runs out" } else { "" };
         return format!("the worker was killed by signal {signal}{hint}");
     }

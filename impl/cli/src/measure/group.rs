@@ -1,5 +1,6 @@
 //! Rows measured interleaved, a worker process each; the same for protocols and primitives.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -59,7 +60,7 @@ pub fn measure<J: Job>(path: &Path, probe: bool) -> Outcome<()> {
     let outputs: Vec<&Path> = jobs.iter().map(|job| job.row().run().out).collect();
     store::check_all(&outputs, &inputs).map_err(|(i, e)| named(path, jobs[i].row().run().id, &e))?;
     let printed = outputs.iter().any(|out| store::is_standard(out));
-    let mut ledger = Ledger { setting, records: Vec::new(), unwritten: Vec::new(), printed };
+    let mut ledger = Ledger { setting, records: BTreeMap::new(), unwritten: Vec::new(), printed };
     let caches = (J::STARTS_COLD && !jobs.is_empty()).then(Caches::new);
     let free = batches::free_memory();
     let running = |(place, job)| Running { place, job, started: units::now(), worker: None, ending: None };
@@ -154,17 +155,11 @@ impl<J: Job> Running<J> {
     }
 }
 
-/// What is kept of a record once it is written.
-struct Entered<R> {
-    place: usize,
-    id: String,
-    record: R,
-}
-
 /// The records of the rows that have ended.
 struct Ledger<J: Job> {
     setting: Setting,
-    records: Vec<Entered<J::Record>>,
+    /// By place, with the row's name.
+    records: BTreeMap<usize, (String, J::Record)>,
     /// Which records could not be written, and why.
     unwritten: Vec<String>,
     /// Whether a record goes to standard output.
@@ -179,7 +174,7 @@ impl<J: Job> Ledger<J> {
             let lost = || Ending::Not(Status::Failed, "the row was not measured".into());
             let written = job.record(&self.setting, &started, ending.unwrap_or_else(lost)).and_then(|record| {
                 let written = to_json(&record).and_then(|text| store::write(run.out, &text));
-                self.records.push(Entered { place, id: run.id.into(), record });
+                self.records.insert(place, (run.id.into(), record));
                 written
             });
             if let Err(failure) = written {
@@ -191,16 +186,12 @@ impl<J: Job> Ledger<J> {
     }
 
     /// Prints one table, and says whether a row went wrong or a record is not written.
-    fn close(mut self) -> Outcome<()> {
-        self.records.sort_by_key(|entered| entered.place);
-        let bad: Vec<String> = self
-            .records
-            .iter()
-            .filter(|entered| matches!(J::status(&entered.record), Status::Wrong | Status::Failed | Status::Timeout))
-            .map(|entered| entered.id.clone())
-            .collect();
-        let records: Vec<J::Record> = self.records.into_iter().map(|entered| entered.record).collect();
+    fn close(self) -> Outcome<()> {
+        let (names, records): (Vec<_>, Vec<_>) = self.records.into_values().unzip();
         let printed = print_beside(&J::table(&records), self.printed);
+        let went_wrong = |record| matches!(J::status(record), Status::Wrong | Status::Failed | Status::Timeout);
+        let bad = names.into_iter().zip(&records).filter(|(_, record)| went_wrong(record)).map(|(name, _)| name);
+        let bad: Vec<String> = bad.collect();
         let mut problems = Vec::new();
         if !bad.is_empty() {
             let rows = bad.join(", ");

@@ -33,7 +33,8 @@ pub fn find(name: &str) -> Outcome<Entry> {
 
 /// What settings mean to a primitive.
 pub fn describe(entry: &Entry, settings: &Settings) -> Outcome<Described> {
-    (entry.describe)(settings).map_err(|refusal| Failure::Input(format!("primitive {}: {refusal}", entry.name)))
+    let described = (entry.read)(settings).and_then(|primitive| primitive.describe());
+    described.map_err(|refusal| Failure::Input(format!("primitive {}: {refusal}", entry.name)))
 }
 
 /// A primitive under measurement.
@@ -98,7 +99,8 @@ impl Job for PrimitivePlan {
 
     fn start<'a>(&'a self, _: &'a dyn Progress) -> Outcome<Box<dyn Steps<Measured> + 'a>> {
         pin::to_one_core();
-        let session = (self.entry.start)(&self.row.settings(), &self.context).map_err(failed)?;
+        let read = (self.entry.read)(&self.row.settings()).map_err(Failed::from);
+        let session = read.and_then(|primitive| primitive.start(&self.context)).map_err(failed)?;
         Ok(Box::new(Running { session, measured: Measured::default() }))
     }
 

@@ -70,7 +70,8 @@ pub struct Row {
     pub out: PathBuf,
 }
 
-fn one() -> u64 {
+/// One query, one thread, where no number is given.
+pub fn one() -> u64 {
     1
 }
 

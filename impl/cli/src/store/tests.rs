@@ -34,10 +34,9 @@ fn an_output_that_is_an_input_or_another_output_is_refused() {
     assert!(place == 1 && failure.text().contains("same file"), "{}", failure.text());
 }
 
-#[cfg(unix)]
 #[test]
 fn links_are_followed_and_permissions_kept() {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     for (link, to) in [("a", "b"), ("b", "deep/r.json"), ("round", "round")] {

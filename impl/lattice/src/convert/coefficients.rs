@@ -6,10 +6,12 @@ use crate::product::Workspace;
 use crate::rlwe::Rlwe;
 use crate::trace::{TraceKeys, inverse_power_of_two};
 use ring::{Coefficient, Ring, Word, Work};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// How several coefficients are taken from one ciphertext. The noise of each output is the same either way (docs/bootstrapping.md).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Extraction {
     /// One trace each, log2 N automorphisms, as Pirouette (Algorithm 14) and Wang et al. have it.
     Traces,

@@ -5,18 +5,22 @@ use crate::decompose::GadgetShape;
 use crate::error::LatticeError;
 use crate::product::product_ntts;
 use ring::Work;
+use serde::{Deserialize, Serialize};
 
 /// What the coefficients of the small LWE key are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SmallSecret {
     /// 0 and 1.
+    #[default]
     Binary,
     /// -1, 0 and 1: two bits each, of which one is 1 at most.
     Ternary,
 }
 
 /// How key bits are taken; see [`crate::rotate`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Form {
     /// One bit a step: least noise.
     Cmux,

@@ -1,13 +1,13 @@
 //! `decompose-magnitude`: Euclidean norms of the digits of uniform residues.
 
-use gadget::{Coins, Decomposer, Gadget};
+use gadget::{Coins, Decomposer, Family, Gadget};
 use rand::Rng;
 use ring::{Kernel, primes};
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, uniform};
-use crate::primitive::{Context, Described, Measured, Primitive, Started};
-use crate::setting::{bounded, family};
+use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -24,45 +24,42 @@ enum Kind {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     modulus_kind: Kind,
     runs: usize,
 }
 
-/// Norms of digits.
-pub struct Magnitude {
+struct Magnitude {
     own: Own,
     gadget: Decomposer<u64>,
 }
 
-impl Primitive for Magnitude {
-    const NAME: &'static str = "decompose-magnitude";
-    const SUMMARY: &'static str = "Euclidean norm of the digits of uniform residues";
+pub const ABOUT: About = ("decompose-magnitude", "Euclidean norm of the digits of uniform residues");
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Own = settings.parse()?;
-        let bits = own.modulus_bits;
-        if !(3..=62).contains(&bits) {
-            return Err(Refusal::new("modulus_bits", format!("{bits} is not between 3 and 62. Give 60.")));
-        }
-        bounded(own.runs, "runs", COUNTS)?;
-        let prime = match own.modulus_kind {
-            Kind::Largest => primes::primes_below(bits, 2).next(),
-            Kind::Smallest => primes::primes_above(bits - 1, 2).next(),
-            Kind::Random => {
-                let mut rng = ring::Seed([0; 16]).derive(&format!("gadget figure 1, {bits} bits")).prg().rng();
-                let mut drawn = (0..10_000).map(|_| rng.random_range(1 << (bits - 1)..1u64 << bits));
-                drawn.find(|candidate| primes::is_prime(*candidate))
-            }
-        };
-        let prime = prime.ok_or_else(|| Refusal::new("modulus_bits", format!("no such prime of {bits} bits.")))?;
-        let gadget =
-            Decomposer::new(family(&own.family)?, prime, own.base, 0, Kernel::best()).map_err(Refusal::of("base"))?;
-        Ok(Self { own, gadget })
+pub fn read(settings: &Settings) -> Read {
+    let own: Own = settings.parse()?;
+    let bits = own.modulus_bits;
+    if !(3..=62).contains(&bits) {
+        return Err(Refusal::new("modulus_bits", format!("{bits} is not between 3 and 62. Give 60.")));
     }
+    bounded(own.runs, "runs", COUNTS)?;
+    let prime = match own.modulus_kind {
+        Kind::Largest => primes::primes_below(bits, 2).next(),
+        Kind::Smallest => primes::primes_above(bits - 1, 2).next(),
+        Kind::Random => {
+            let mut rng = ring::Seed([0; 16]).derive(&format!("gadget figure 1, {bits} bits")).prg().rng();
+            let mut drawn = (0..10_000).map(|_| rng.random_range(1 << (bits - 1)..1u64 << bits));
+            drawn.find(|candidate| primes::is_prime(*candidate))
+        }
+    };
+    let prime = prime.ok_or_else(|| Refusal::new("modulus_bits", format!("no such prime of {bits} bits.")))?;
+    let gadget = Decomposer::new(own.family, prime, own.base, 0, Kernel::best()).map_err(Refusal::of("base"))?;
+    Ok(Box::new(Magnitude { own, gadget }))
+}
 
+impl Primitive for Magnitude {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, gadget } = self;
         let settings = completed(own, gadget.modulus(), gadget.length())?;
@@ -74,8 +71,8 @@ impl Primitive for Magnitude {
         })
     }
 
-    fn start(self, context: &Context) -> Started {
-        let Self { own, gadget } = self;
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        let Self { own, gadget } = *self;
         let gadget = Decomposer::new(gadget.family(), gadget.modulus(), own.base, 0, context.kernel)?;
         let mut seed = context.seed("magnitude input")?.0;
         let mut coins = Coins::from_seed(context.seed("magnitude coins")?);

@@ -1,14 +1,9 @@
 //! Digit decompositions: whole vectors, single scalars by sub-algorithm, counted operations, norms of digits.
 
-mod magnitude;
-mod operations;
-mod scalar;
-mod vector;
-
-pub use magnitude::Magnitude;
-pub use operations::Operations;
-pub use scalar::Scalars;
-pub use vector::Vectors;
+pub mod magnitude;
+pub mod operations;
+pub mod scalar;
+pub mod vector;
 
 use std::fmt::Display;
 

@@ -1,49 +1,50 @@
 //! `decompose-operations`: the bit operations of each sub-algorithm, counted while it runs.
 
+use std::collections::BTreeMap;
+
 use gadget::Family;
 use gadget::stages::{Counted, CountedDigit, CountedReal, Operations as Spent, StageDigit, StageWord, Stages, count};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
-use crate::primitive::{Context, Described, Measured, Primitive, Started};
-use crate::setting::{bounded, family};
+use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings};
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     scalars: usize,
 }
 
-/// Counted operations.
-pub struct Operations {
+struct Operations {
     own: Own,
-    family: Family,
     q: u128,
     stages: Stages<Counted, false>,
 }
 
-impl Primitive for Operations {
-    const NAME: &'static str = "decompose-operations";
-    const SUMMARY: &'static str =
-        "bit operations of each sub-algorithm on one scalar, a division a digit, schoolbook arithmetic";
+pub const ABOUT: About = (
+    "decompose-operations",
+    "bit operations of each sub-algorithm on one scalar, a division a digit, schoolbook arithmetic",
+);
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Own = settings.parse()?;
-        let family = family(&own.family)?;
-        if !matches!(family, Family::Gmp19 | Family::Zy22 | Family::Jlp21 | Family::Jlp24) {
-            return Err(Refusal::new("family", format!("Table 1 has no {family} sampler.")));
-        }
-        bounded(own.scalars, "scalars", COUNTS)?;
-        let q = modulus(own.modulus_bits)?;
-        let stages = Stages::new(q, own.base).map_err(Refusal::of("base"))?;
-        Ok(Self { own, family, q, stages })
+pub fn read(settings: &Settings) -> Read {
+    let own: Own = settings.parse()?;
+    let family = own.family;
+    if !matches!(family, Family::Gmp19 | Family::Zy22 | Family::Jlp21 | Family::Jlp24) {
+        return Err(Refusal::new("family", format!("Table 1 has no {family} sampler.")));
     }
+    bounded(own.scalars, "scalars", COUNTS)?;
+    let q = modulus(own.modulus_bits)?;
+    let stages = Stages::new(q, own.base).map_err(Refusal::of("base"))?;
+    Ok(Box::new(Operations { own, q, stages }))
+}
 
+impl Primitive for Operations {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, stages, .. } = self;
         let digits = (own.scalars * stages.length()) as f64;
@@ -51,8 +52,8 @@ impl Primitive for Operations {
         Ok(Described { settings, predicted_seconds: digits * 1e-6, peak_bytes: 16 << 20, ..Described::default() })
     }
 
-    fn start(self, context: &Context) -> Started {
-        let Self { own: Own { base, scalars, .. }, family, q, stages } = self;
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        let Self { own: Own { family, base, scalars, .. }, q, stages } = *self;
         let seed = context.seed("operations")?;
         Ok(Box::new(move |out: &mut Measured| {
             let (k, zero) = (stages.length(), stages.digit(0));
@@ -125,16 +126,11 @@ impl Primitive for Operations {
 
 /// Operations by sub-algorithm, summed over scalars.
 #[derive(Default)]
-struct Sums(Vec<(&'static str, Spent)>);
+struct Sums(BTreeMap<&'static str, Spent>);
 
 impl Sums {
     fn add(&mut self, part: &'static str, work: impl FnOnce()) {
-        let spent = count(work);
-        if !self.0.iter().any(|(name, _)| *name == part) {
-            self.0.push((part, Spent::default()));
-        }
-        for (_, sum) in self.0.iter_mut().filter(|(name, _)| *name == part) {
-            *sum = *sum + spent;
-        }
+        let sum = self.0.entry(part).or_default();
+        *sum = *sum + count(work);
     }
 }

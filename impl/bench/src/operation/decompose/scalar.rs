@@ -9,15 +9,16 @@ use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
-use crate::primitive::{Context, Described, Measured, Primitive, Started};
-use crate::setting::{bounded, family};
+use crate::primitive::{About, Context, Described, Measured, Primitive, Read, Started};
+use crate::setting::bounded;
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Digits by shifts and masks; bases 2^l only.
+    #[default]
     Shift,
     /// A division per digit.
     Division,
@@ -26,45 +27,39 @@ enum Method {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     scalars: usize,
-    #[serde(default = "shift")]
+    #[serde(default)]
     method: Method,
 }
 
-fn shift() -> Method {
-    Method::Shift
-}
-
-/// Single scalars.
-pub struct Scalars {
+struct Scalars {
     own: Own,
-    family: Family,
     q: u128,
     length: usize,
 }
 
-impl Primitive for Scalars {
-    const NAME: &'static str = "decompose-scalar";
-    const SUMMARY: &'static str = "digits of one scalar at a time: seconds a scalar, whole and by sub-algorithm";
+pub const ABOUT: About =
+    ("decompose-scalar", "digits of one scalar at a time: seconds a scalar, whole and by sub-algorithm");
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Own = settings.parse()?;
-        let family = family(&own.family)?;
-        if matches!(family, Family::Balanced | Family::DitherQ) {
-            return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
-        }
-        bounded(own.scalars, "scalars", COUNTS)?;
-        let q = modulus(own.modulus_bits)?;
-        if own.method == Method::Shift && !own.base.is_power_of_two() {
-            return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
-        }
-        let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
-        Ok(Self { own, family, q, length: stages.length() })
+pub fn read(settings: &Settings) -> Read {
+    let own: Own = settings.parse()?;
+    let family = own.family;
+    if matches!(family, Family::Balanced | Family::DitherQ) {
+        return Err(Refusal::new("family", format!("the paper has no {family} sampler. Use `decompose`.")));
     }
+    bounded(own.scalars, "scalars", COUNTS)?;
+    let q = modulus(own.modulus_bits)?;
+    if own.method == Method::Shift && !own.base.is_power_of_two() {
+        return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
+    }
+    let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
+    Ok(Box::new(Scalars { own, q, length: stages.length() }))
+}
 
+impl Primitive for Scalars {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, length, .. } = self;
         let settings = completed(own, q, *length)?;
@@ -77,7 +72,7 @@ impl Primitive for Scalars {
         })
     }
 
-    fn start(self, context: &Context) -> Started {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         match (self.own.modulus_bits <= 62, self.own.method) {
             (true, Method::Shift) => self.session::<u64, true>(context),
             (true, Method::Division) => self.session::<u64, false>(context),
@@ -95,7 +90,7 @@ fn over(out: &mut Measured, name: &str, scalars: usize, mut call: impl FnMut(usi
 
 impl Scalars {
     fn session<W: StageWord<Small = i64, Real = f64> + Residue, const SHIFT: bool>(self, context: &Context) -> Started {
-        let Self { own: Own { base, scalars: n, .. }, family, q, .. } = self;
+        let Self { own: Own { family, base, scalars: n, .. }, q, .. } = self;
         let gadget = Decomposer::new(family, W::from_u128(q), base, 0, Kernel::Scalar)?;
         let stages = Stages::<W, SHIFT>::new(q, base)?;
         let mut seed = context.seed("scalar input")?.0;

@@ -9,15 +9,16 @@ use ring::Kernel;
 use serde::{Deserialize, Serialize};
 
 use super::{COUNTS, completed, modulus, uniform};
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session, Started};
-use crate::setting::{bounded, family};
+use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Read, Session, Started};
+use crate::setting::{bounded, number};
 use crate::settings::{Refusal, Settings};
 use crate::timing;
 
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Method {
     /// Whole polynomials by the kernels.
+    #[default]
     Vectorised,
     /// A division per digit, one coefficient after another, a fresh heap vector each.
     Division,
@@ -37,36 +38,26 @@ enum Source {
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Own {
-    family: String,
+    family: Family,
     base: u64,
     modulus_bits: u32,
     coefficients: usize,
-    #[serde(default = "vectorised")]
+    #[serde(default)]
     method: Method,
-    #[serde(default = "widest")]
+    #[serde(default = "number::<64, _>")]
     digit_bits: u32,
     coins: Option<Source>,
 }
 
-fn vectorised() -> Method {
-    Method::Vectorised
-}
-
-fn widest() -> u32 {
-    64
-}
-
-/// Decompositions of vectors.
-pub struct Vectors {
+struct Vectors {
     own: Own,
-    family: Family,
     q: u64,
 }
 
 impl Vectors {
     fn gadget(&self, kernel: Kernel) -> Result<Decomposer<u64>, Refusal> {
-        let Self { own, family, q } = self;
-        let gadget = Decomposer::new(*family, *q, own.base, 0, kernel).map_err(Refusal::of("base"))?;
+        let Self { own, q } = self;
+        let gadget = Decomposer::new(own.family, *q, own.base, 0, kernel).map_err(Refusal::of("base"))?;
         let fits = match own.digit_bits {
             8 => gadget.fits::<i8>(),
             16 => gadget.fits::<i16>(),
@@ -83,40 +74,37 @@ impl Vectors {
     }
 }
 
-impl Primitive for Vectors {
-    const NAME: &'static str = "decompose";
-    const SUMMARY: &'static str =
-        "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes";
+pub const ABOUT: About =
+    ("decompose", "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes");
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut own: Own = settings.parse()?;
-        let family = family(&own.family)?;
-        bounded(own.coefficients, "coefficients", COUNTS)?;
-        let most = u128::from(u64::MAX);
-        let q = modulus(own.modulus_bits)?;
-        if own.modulus_bits > 62 || q > most {
-            let problem = format!("{} is above 62, the most that 64-bit residues take. Give 60.", own.modulus_bits);
-            return Err(Refusal::new("modulus_bits", problem));
-        }
-        let by_family = match (family.randomised(), own.method) {
-            (false, _) => Source::None,
-            // The paper draws its coins before: that is its way's default.
-            (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
-            (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
-        };
-        if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
-            return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
-        }
-        own.coins = Some(by_family);
-        if own.method == Method::Division
-            && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))
-        {
-            let problem = format!("the paper's way writes 64-bit digits and has no {family} ones. Use `vectorised`.");
-            return Err(Refusal::new("method", problem));
-        }
-        Ok(Self { own, family, q: q as u64 })
+pub fn read(settings: &Settings) -> Read {
+    let mut own: Own = settings.parse()?;
+    let family = own.family;
+    bounded(own.coefficients, "coefficients", COUNTS)?;
+    let q = modulus(own.modulus_bits)?;
+    if own.modulus_bits > 62 {
+        let problem = format!("{} is above 62, the most that 64-bit residues take. Give 60.", own.modulus_bits);
+        return Err(Refusal::new("modulus_bits", problem));
     }
+    let by_family = match (family.randomised(), own.method) {
+        (false, _) => Source::None,
+        // The paper draws its coins before: that is its way's default.
+        (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
+        (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
+    };
+    if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
+        return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
+    }
+    own.coins = Some(by_family);
+    if own.method == Method::Division && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))
+    {
+        let problem = format!("the paper's way writes 64-bit digits and has no {family} ones. Use `vectorised`.");
+        return Err(Refusal::new("method", problem));
+    }
+    Ok(Box::new(Vectors { own, q: q as u64 }))
+}
 
+impl Primitive for Vectors {
     fn describe(&self) -> Result<Described, Refusal> {
         let Self { own, q, .. } = self;
         let gadget = self.gadget(Kernel::Scalar)?;
@@ -136,16 +124,16 @@ impl Primitive for Vectors {
         })
     }
 
-    fn start(self, context: &Context) -> Started {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         let gadget = self.gadget(context.kernel)?;
-        let Self { own, family, q } = self;
+        let Self { own, q } = *self;
         let mut rng = context.seed("decompose input")?.prg().rng();
         let input = uniform(&mut rng, q.into(), own.coefficients);
         let coins = Coins::from_seed(context.seed("decompose coins")?);
         let source = own.coins.unwrap_or(Source::None);
         if own.method == Method::Division {
             let stages = Stages::new(q.into(), own.base)?;
-            return Ok(Box::new(OneByOne { family, source, stages, gadget, input, seed: rng.random() }));
+            return Ok(Box::new(OneByOne { family: own.family, source, stages, gadget, input, seed: rng.random() }));
         }
         match own.digit_bits {
             8 => whole::<i8>(gadget, source, &input, coins),

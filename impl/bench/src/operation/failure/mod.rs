@@ -9,6 +9,7 @@ mod rgsw;
 mod settings;
 mod trial;
 
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,67 +18,61 @@ use ring::{Kernel, Ring, Seed, Word};
 
 use crate::in_ring::{polynomial_bytes, seconds_per_polynomial};
 use crate::lab::Lab;
-use crate::primitive::{Context, Described, Failed, Failures, Measured, Noise, Primitive, Session};
+use crate::primitive::{
+    About, Context, Described, Failed, Failures, Measured, Noise, Primitive, Read, Session, Started,
+};
 use crate::settings::{Refusal, Settings, complete};
-use settings::Decision;
-pub use settings::Failure;
+use settings::{Decision, Failure};
 use trial::Trials;
 
-impl Primitive for Failure {
-    const NAME: &'static str = "failure";
-    const SUMMARY: &'static str = "how often decisions on LWE phases go wrong, in a given number of trials";
+pub const ABOUT: About = ("failure", "how often decisions on LWE phases go wrong, in a given number of trials");
 
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        Failure::read_own(settings)
-    }
+pub fn read(settings: &Settings) -> Read {
+    let own = Failure::read(settings)?;
+    Ok(if own.setting.narrow()? {
+        Box::new(Failing { own, words: PhantomData::<u32> })
+    } else {
+        Box::new(Failing { own, words: PhantomData::<u64> })
+    })
+}
 
+/// Decisions in a ring of words `W`.
+struct Failing<W> {
+    own: Failure,
+    words: PhantomData<W>,
+}
+
+impl<W: Word> Primitive for Failing<W> {
     fn describe(&self) -> Result<Described, Refusal> {
-        if self.setting.narrow()? { describe::<u32>(self) } else { describe::<u64>(self) }
+        let Self { own, .. } = self;
+        let ring: Arc<Ring<W>> = own.setting.ring(Kernel::best())?;
+        let mut described = Described { settings: complete(own)?, ..Described::default() };
+        described.ring(&ring);
+        let costs = own.costs(&ring)?;
+        described.settings.insert("limit".into(), costs.limit.into());
+        described.counts([("trial_rotations", costs.rotations), ("trial_ntts", costs.trial)]);
+        // Key rows at six polynomials each.
+        let polynomials = costs.trial * own.common.trials as usize / ring.primes().len() + 6 * costs.key_rows;
+        described.predicted_seconds = 2.0 * polynomials as f64 * seconds_per_polynomial(&ring);
+        described.peak_bytes = polynomial_bytes(&ring, 4 * costs.key_rows + 64 * own.common.batch);
+        Ok(described)
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        if self.setting.narrow()? { start::<u32>(self, context) } else { start::<u64>(self, context) }
-    }
-}
-
-fn describe<W: Word>(own: &Failure) -> Result<Described, Refusal> {
-    let ring: Arc<Ring<W>> = own.setting.ring(Kernel::best())?;
-    let mut described = Described { settings: complete(own)?, ..Described::default() };
-    described.ring(&ring);
-    let costs = own.costs(&ring)?;
-    described.settings.insert("limit".into(), costs.limit.into());
-    described.counts([("trial_rotations", costs.rotations), ("trial_ntts", costs.trial)]);
-    // Key rows at six polynomials each.
-    let polynomials = costs.trial * own.common.trials as usize / ring.primes().len() + 6 * costs.key_rows;
-    described.predicted_seconds = 2.0 * polynomials as f64 * seconds_per_polynomial(&ring);
-    described.peak_bytes = polynomial_bytes(&ring, 4 * costs.key_rows + 64 * own.common.batch);
-    Ok(described)
-}
-
-fn start<W: Word>(own: Failure, context: &Context) -> Result<Box<dyn Session>, Failed> {
-    let ring: Arc<Ring<W>> = own.setting.ring(context.kernel)?;
-    let (trials, batch) = (own.common.trials, own.common.batch);
-    let fresh = move |seed: Seed| -> Result<Box<dyn Trials>, Failed> {
-        let lab = Lab::new(&ring, own.setting.secret()?, &own.setting.error()?, seed)?;
-        match &own.decision {
-            Decision::Rgsw(rgsw) => Ok(Box::new(rgsw::Conversions::new(&own, rgsw, lab)?)),
-            Decision::Floor(switch) | Decision::Digit(switch) | Decision::Bits(switch) => {
-                Ok(Box::new(digits::Decompositions::new(&own, switch, lab)?))
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        let Self { own, .. } = *self;
+        let ring: Arc<Ring<W>> = own.setting.ring(context.kernel)?;
+        let (trials, batch) = (own.common.trials, own.common.batch);
+        let fresh = move |seed: Seed| -> Result<Box<dyn Trials>, Failed> {
+            let lab = Lab::new(&ring, &own.setting, seed)?;
+            match &own.decision {
+                Decision::Rgsw(rgsw) => Ok(Box::new(rgsw::Conversions::new(&own, rgsw, lab)?)),
+                Decision::Floor(switch) | Decision::Digit(switch) | Decision::Bits(switch) => {
+                    Ok(Box::new(digits::Decompositions::new(&own, switch, lab)?))
+                }
             }
-        }
-    };
-    Ok(Box::new(FailureSession {
-        fresh,
-        seed: context.seed("failure")?,
-        trials,
-        batch,
-        keys: 0,
-        failures: Failures::default(),
-        judged: 0,
-        as_due: 0,
-        errors: Moments::default(),
-        rows: Moments::default(),
-    }))
+        };
+        Ok(Box::new(FailureSession { fresh, seed: context.seed("failure")?, trials, batch, seen: Seen::default() }))
+    }
 }
 
 /// A session in which every repetition, the warm-up too, makes its trials under a key of its own.
@@ -86,8 +81,15 @@ struct FailureSession<F> {
     seed: Seed,
     trials: u64,
     batch: usize,
+    seen: Seen,
+}
+
+/// What was seen under all keys so far.
+#[derive(Default)]
+struct Seen {
     keys: u64,
     failures: Failures,
+    /// Outcomes that the input's error asks for, and those that were as asked.
     judged: u64,
     as_due: u64,
     errors: Moments,
@@ -96,21 +98,21 @@ struct FailureSession<F> {
 
 impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for FailureSession<F> {
     fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed> {
-        let mut trials = (self.fresh)(self.seed.derive(&format!("key {}", self.keys)))?;
-        self.keys += 1;
+        let mut trials = (self.fresh)(self.seed.derive(&format!("key {}", self.seen.keys)))?;
+        self.seen.keys += 1;
         let decides = trials.decides();
         let (mut left, start) = (self.trials, Instant::now());
         while left > 0 {
             let count = left.min(self.batch as u64);
             for trial in trials.run(count as usize)? {
-                self.failures.trials += 1;
-                self.failures.failures += u64::from(trial.wrong);
+                self.seen.failures.trials += 1;
+                self.seen.failures.failures += u64::from(trial.wrong);
                 if let Some(right) = &decides {
-                    self.judged += 1;
-                    self.as_due += u64::from(trial.wrong != right.contains(&trial.error));
+                    self.seen.judged += 1;
+                    self.seen.as_due += u64::from(trial.wrong != right.contains(&trial.error));
                 }
-                self.errors.add(&[trial.error as f64]);
-                self.rows.add(&trial.rows);
+                self.seen.errors.add(&[trial.error as f64]);
+                self.seen.rows.add(&trial.rows);
             }
             left -= count;
         }
@@ -119,13 +121,13 @@ impl<F: FnMut(Seed) -> Result<Box<dyn Trials>, Failed>> Session for FailureSessi
     }
 
     fn finish(self: Box<Self>, out: &mut Measured) -> Result<(), Failed> {
-        out.compared(self.judged, self.as_due);
-        for (stage, moments) in [("input", &self.errors), ("row", &self.rows)] {
+        out.compared(self.seen.judged, self.seen.as_due);
+        for (stage, moments) in [("input", &self.seen.errors), ("row", &self.seen.rows)] {
             if moments.samples > 0 {
-                out.noise.insert(stage.into(), Noise::of(moments, self.keys));
+                out.noise.insert(stage.into(), Noise::of(moments, self.seen.keys));
             }
         }
-        out.failures.insert("decision".into(), self.failures);
+        out.failures.insert("decision".into(), self.seen.failures);
         Ok(())
     }
 }

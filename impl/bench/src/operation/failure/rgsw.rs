@@ -3,13 +3,13 @@
 //! All rows are read from one rotated table, so that they are right or wrong together. The largest weight decides which; the rotation's noise
 //! may exceed a quarter of the least weight and is noise there, no decision.
 
-use lattice::RingGadget;
 use lattice::convert::{ConverterKeys, Extraction, RgswConverter};
-use lattice::lwe::Lwe;
+use lattice::lwe::{Lwe, LweKey};
+use lattice::{BlindRotationKey, RingGadget};
 use ring::{DiscreteGaussian, Modulus, Word};
 
 use super::settings::{Failure, RgswSetting};
-use super::trial::{Rotations, Trial, Trials};
+use super::trial::{Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
 
@@ -37,7 +37,10 @@ impl Deciding {
 /// Conversions under one key.
 pub struct Conversions<W: Word> {
     lab: Lab<W>,
-    rotations: Rotations<W>,
+    small: LweKey,
+    rotation: BlindRotationKey<W>,
+    /// The modulus 2N.
+    order: Modulus<u64>,
     converter: RgswConverter<W>,
     deciding: Deciding,
     output: RingGadget<W>,
@@ -48,19 +51,20 @@ pub struct Conversions<W: Word> {
 
 impl<W: Word> Conversions<W> {
     pub fn new(own: &Failure, rgsw: &RgswSetting, mut lab: Lab<W>) -> Result<Self, Failed> {
-        let rotations = Rotations::new(own, &mut lab)?;
+        let (small, rotation) = own.rotation_keys(&mut lab)?;
+        let order = Modulus::new(2 * lab.ring.n() as u64)?;
         let [output, trace, squaring] = own.converter_gadgets(rgsw, &lab.ring)?;
         let keys = ConverterKeys::new(&lab.key, &trace, &squaring, &lab.error, &mut lab.masks, &mut lab.rng)?;
         let spacing = own.spacing(rgsw, output.length())?;
         let converter = RgswConverter::new(&output, spacing, Extraction::Tree, (&trace, &squaring), &keys)?;
         let (modulus, error) = (own.input_modulus(rgsw)?, own.input_error()?);
         let deciding = Deciding::of(output.weights());
-        Ok(Self { lab, rotations, converter, deciding, output, modulus, error })
+        Ok(Self { lab, small, rotation, order, converter, deciding, output, modulus, error })
     }
 
     /// A ciphertext modulo 2N of a bit, and its error.
     fn input(&mut self, bit: bool) -> Result<(Lwe, i64), Failed> {
-        let (small, order) = (&self.rotations.small, self.rotations.order);
+        let (small, order) = (&self.small, self.order);
         let half = |modulus: &Modulus<u64>| if bit { modulus.value() / 2 } else { 0 };
         let input = small.encrypt(self.modulus, half(&self.modulus), &self.error, &mut self.lab.rng);
         let input = input.switch_modulus_compensated(order);
@@ -75,7 +79,7 @@ impl<W: Word> Trials for Conversions<W> {
         let made: Vec<_> = bits.iter().map(|&bit| self.input(bit)).collect::<Result<_, _>>()?;
         let (inputs, errors): (Vec<_>, Vec<_>) = made.into_iter().unzip();
         let lab = &mut self.lab;
-        let all = self.converter.convert_all(&inputs, &self.rotations.key, &mut lab.workspace)?;
+        let all = self.converter.convert_all(&inputs, &self.rotation, &mut lab.workspace)?;
         let mut trials = Vec::with_capacity(count);
         for ((rgsw, bit), error) in all.iter().zip(bits).zip(errors) {
             let mut rows = Vec::with_capacity(self.output.length());

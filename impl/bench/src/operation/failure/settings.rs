@@ -1,15 +1,19 @@
 //! Settings of failure experiments.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use gadget::Gadget;
+use gadget::Family;
 use lattice::convert::{Extraction, RgswConverter, extraction_automorphisms};
 use lattice::functional::DigitLayout;
-use lattice::{RingGadget, RotationShape, SmallSecret};
-use ring::{DiscreteGaussian, Kernel, Modulus, Ring, Word};
+use lattice::lwe::LweKey;
+use lattice::{BlindRotationKey, Form, RingGadget, RotationShape, SmallSecret};
+use ring::{DiscreteGaussian, Modulus, Ring, Word};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::setting::{FormName, GadgetSetting, Setting, bounded, gaussian, modulus};
+use crate::lab::Lab;
+use crate::primitive::Failed;
+use crate::setting::{GadgetSetting, Setting, bounded, gaussian, modulus, number};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
@@ -69,13 +73,13 @@ pub struct Tried {
     /// Trials of one repetition, all under one key.
     pub(super) trials: u64,
     /// Rotations side by side.
-    #[serde(default = "batch")]
+    #[serde(default = "number::<16, _>")]
     pub(super) batch: usize,
     /// Dimension of the small key, which is binary.
     dimension: usize,
-    form: FormName,
+    form: Form,
     /// Family of all gadgets.
-    family: String,
+    pub(super) family: Family,
     /// Gadget of the blind-rotation key.
     rotation_base: u64,
     #[serde(default)]
@@ -89,9 +93,8 @@ impl Tried {
         ["trials", "batch", "dimension", "form", "family", "rotation_base", "rotation_dropped", "input_stddev"];
 }
 
-fn batch() -> usize {
-    16
-}
+/// Moduli of the switch to the small key.
+pub(super) const SWITCH_MODULI: RangeInclusive<u64> = 1 << 10..=1 << 50;
 
 /// What a trial takes.
 pub struct Costs {
@@ -107,7 +110,7 @@ pub struct Costs {
 
 impl Failure {
     /// Reads and checks the settings.
-    pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
+    pub(super) fn read(settings: &Settings) -> Result<Self, Refusal> {
         let mut rest = settings.clone();
         let (setting, common): (Setting, Tried) = (rest.take(&Setting::KEYS)?, rest.take(&Tried::KEYS)?);
         let own = Self { decision: rest.variant("decision", &[])?, setting, common };
@@ -121,7 +124,7 @@ impl Failure {
                 return Err(Refusal::new("log_modulus", "the modulus ends with the last digit. Remove it."));
             }
             // A digit's error is known from a second switch of the same input, which takes other coins.
-            if !["symmetric", "balanced", "unsigned"].contains(&own.common.family.as_str()) {
+            if own.common.family.randomised() {
                 return Err(Refusal::new(
                     "family",
                     "digits need one without coins: `symmetric`, `balanced` or `unsigned`.",
@@ -145,15 +148,6 @@ impl Failure {
         DigitLayout::try_new(low + digit_bits * digits, low, digit_bits, digits).map_err(Refusal::of("digits"))
     }
 
-    /// The gadget of the switch to the small key.
-    pub(super) fn switch_gadget(
-        &self,
-        switch: &SwitchSetting,
-        kernel: Kernel,
-    ) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        switch.gadget(&self.common.family, 1 << 10..=1 << 50, kernel)
-    }
-
     pub(super) fn input_error(&self) -> Result<DiscreteGaussian, Refusal> {
         gaussian(self.common.input_stddev, "input_stddev")
     }
@@ -168,23 +162,23 @@ impl Failure {
         Modulus::new(q).map_err(Refusal::of("input_modulus"))
     }
 
-    pub(super) fn shape(&self) -> RotationShape {
+    fn shape(&self) -> RotationShape {
         let Tried { dimension, form, .. } = self.common;
-        RotationShape { dimension, secret: SmallSecret::Binary, form: form.into() }
+        RotationShape { dimension, secret: SmallSecret::Binary, form }
     }
 
-    fn gadget<W: Word>(
-        &self,
-        ring: &Arc<Ring<W>>,
-        base: u64,
-        dropped: usize,
-        key: &str,
-    ) -> Result<RingGadget<W>, Refusal> {
-        GadgetSetting::new(&self.common.family, base, dropped).build(ring, key)
+    fn gadget(&self, base: u64, dropped: usize) -> GadgetSetting {
+        GadgetSetting { family: self.common.family, base, dropped }
     }
 
-    pub(super) fn rotation_gadget<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<RingGadget<W>, Refusal> {
-        self.gadget(ring, self.common.rotation_base, self.common.rotation_dropped, "rotation_base")
+    /// A small key with its blind-rotation key.
+    pub(super) fn rotation_keys<W: Word>(&self, lab: &mut Lab<W>) -> Result<(LweKey, BlindRotationKey<W>), Failed> {
+        let gadget = self.rotation_gadget(&lab.ring)?;
+        lab.rotation_keys(self.shape(), &gadget)
+    }
+
+    fn rotation_gadget<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<RingGadget<W>, Refusal> {
+        self.gadget(self.common.rotation_base, self.common.rotation_dropped).build(ring, "rotation_base")
     }
 
     /// Output, automorphisms, square.
@@ -194,9 +188,9 @@ impl Failure {
         ring: &Arc<Ring<W>>,
     ) -> Result<[RingGadget<W>; 3], Refusal> {
         Ok([
-            self.gadget(ring, rgsw.base, rgsw.dropped, "base")?,
-            self.gadget(ring, rgsw.trace_base, rgsw.trace_dropped, "trace_base")?,
-            self.gadget(ring, rgsw.squaring_base, 0, "squaring_base")?,
+            self.gadget(rgsw.base, rgsw.dropped).build(ring, "base")?,
+            self.gadget(rgsw.trace_base, rgsw.trace_dropped).build(ring, "trace_base")?,
+            self.gadget(rgsw.squaring_base, 0).build(ring, "squaring_base")?,
         ])
     }
 
@@ -235,7 +229,7 @@ impl Failure {
             }
             Decision::Floor(switch) | Decision::Digit(switch) | Decision::Bits(switch) => {
                 let layout = self.layout(switch)?;
-                self.switch_gadget(switch, ring.kernel())?;
+                switch.gadget(self.common.family, SWITCH_MODULI, ring.kernel())?;
                 switch.error()?;
                 let (rotations, tables) = match &self.decision {
                     Decision::Floor(_) => (layout.floor_rotations(), 0),

@@ -1,11 +1,5 @@
-//! Trials of a decision, and what they share.
+//! Trials of a decision.
 
-use lattice::BlindRotationKey;
-use lattice::lwe::LweKey;
-use ring::{Modulus, Word};
-
-use super::settings::Failure;
-use crate::lab::Lab;
 use crate::primitive::Failed;
 
 /// Trials under one key.
@@ -23,19 +17,4 @@ pub(super) struct Trial {
     pub(super) wrong: bool,
     /// Errors of the rows made, where the outcome is right.
     pub(super) rows: Vec<f64>,
-}
-
-/// A small key with its blind-rotation key.
-pub(super) struct Rotations<W: Word> {
-    pub(super) small: LweKey,
-    pub(super) key: BlindRotationKey<W>,
-    pub(super) order: Modulus<u64>,
-}
-
-impl<W: Word> Rotations<W> {
-    pub(super) fn new(own: &Failure, lab: &mut Lab<W>) -> Result<Self, Failed> {
-        let (shape, gadget) = (own.shape(), own.rotation_gadget(&lab.ring)?);
-        let (small, key) = lab.rotation_keys(shape, &gadget)?;
-        Ok(Self { small, key, order: Modulus::new(2 * lab.ring.n() as u64)? })
-    }
 }

@@ -18,8 +18,7 @@ pub fn automorphism<'a, W: Word>(
     let map = Automorphism::new(lab.ring.n(), exponent)?;
     let mut out = Rlwe::zero(&lab.ring);
     Ok(Box::new(move |lab, tally| {
-        let message = lab.uniform();
-        let input = lab.fresh(&message);
+        let (message, input) = lab.input();
         tally.operate(|| gadget.automorphism(&input, &key, &mut lab.workspace, &mut out))?;
         let mapped = |poly: &Poly<W, Coefficient>| lab.ring.automorphism_coefficient(poly, &map);
         both(lab, tally, &out, &mapped(&message), &mapped(&lab.key.phase_coefficient(&input)))
@@ -67,8 +66,7 @@ pub fn trace<'a, W: Word>(lab: &mut Lab<W>, gadget: &'a RingGadget<W>, kept: usi
     let keys = galois_keys(lab, gadget, kept.ilog2() + 1)?;
     let stride = lab.ring.n() / kept;
     Ok(Box::new(move |lab, tally| {
-        let message = lab.uniform();
-        let input = lab.fresh(&message);
+        let (message, input) = lab.input();
         let out = gadget.trace(&input, kept, &keys, &mut lab.workspace)?;
         let phase = lab.key.phase_coefficient(&input);
         let known = (&class(&lab.ring, &message, 0, stride), &class(&lab.ring, &phase, 0, stride));
@@ -81,8 +79,7 @@ pub fn expansion<'a, W: Word>(lab: &mut Lab<W>, gadget: &'a RingGadget<W>, depth
     let keys = galois_keys(lab, gadget, lab.ring.n().ilog2() - depth + 1)?;
     let count = 1 << depth;
     Ok(Box::new(move |lab, tally| {
-        let message = lab.uniform();
-        let input = lab.fresh(&message);
+        let (message, input) = lab.input();
         let outputs = gadget.expand(&input, depth, count, &keys, &mut lab.workspace)?;
         let phase = lab.key.phase_coefficient(&input);
         for (j, out) in outputs.iter().enumerate() {

@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use gadget::{Coins, Gadget};
+use gadget::{Coins, Family, Gadget};
 use lattice::lwe::{LweKey, LweSwitchKey, LweSwitcher, SeededLweSwitchKey};
 use lattice::{LatticeError, Secret};
 use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Kernel, Modulus, Seed};
 use serde::{Deserialize, Serialize};
 
-use super::samples::{check, each, samples};
+use super::samples::{check, each};
 use crate::in_ring::by_keys;
 use crate::lab::{Tally, scaled_error};
-use crate::primitive::{Context, Described, Failed, Session};
-use crate::setting::{GadgetSetting, SecretName, bounded, gaussian, modulus, secret, twenty};
+use crate::primitive::{Context, Described, Failed, Primitive, Read, Started};
+use crate::setting::{GadgetSetting, SecretName, bounded, gaussian, modulus, number, secret};
 use crate::settings::{Refusal, Settings, complete};
 
 /// A key switch of LWE ciphertexts.
@@ -22,13 +22,15 @@ use crate::settings::{Refusal, Settings, complete};
 pub struct KeySwitch {
     operation: String,
     /// Fresh secret keys.
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     keys: u64,
     /// Errors in all, at least.
-    #[serde(default = "samples")]
+    #[serde(default = "number::<16384, _>")]
     samples: u64,
-    #[serde(flatten, skip_deserializing)]
-    gadget: GadgetSetting,
+    family: Family,
+    base: u64,
+    #[serde(default)]
+    dropped: usize,
     /// The distribution of both keys.
     #[serde(default)]
     secret: SecretName,
@@ -51,17 +53,14 @@ impl KeySwitch {
     /// Its name in the setting `operation`.
     pub const NAME: &str = "lwe-key-switch";
 
-    /// Reads the settings.
-    pub fn read(settings: &Settings) -> Result<Self, Refusal> {
-        let mut rest = settings.clone();
-        let gadget = rest.take(&GadgetSetting::KEYS)?;
-        let own = Self { gadget, ..rest.parse()? };
+    pub fn read(settings: &Settings) -> Read {
+        let own: Self = settings.parse()?;
         check(own.keys, own.samples)?;
         bounded(own.dimension_from, "dimension_from", DIMENSIONS)?;
         bounded(own.dimension_to, "dimension_to", DIMENSIONS)?;
         own.secret()?;
         own.errors()?;
-        Ok(own)
+        Ok(Box::new(own))
     }
 
     fn secret(&self) -> Result<Secret, Refusal> {
@@ -79,25 +78,8 @@ impl KeySwitch {
     }
 
     fn gadget(&self, kernel: Kernel) -> Result<Box<dyn Gadget<u64>>, Refusal> {
-        self.gadget.modulo(self.modulus()?.value(), kernel, "base")
-    }
-
-    /// What the settings mean.
-    pub fn describe(&self) -> Result<Described, Refusal> {
-        let mut described = Described { settings: complete(self)?, ..Described::default() };
-        let gadget = self.gadget(Kernel::best())?;
-        described.digits(gadget.length(), gadget.error_bound().into(), &gadget.moments());
-        let key = LweSwitchKey::bytes(self.modulus()?, self.dimension_from, self.dimension_to, gadget.length()) as u64;
-        described.peak_bytes = 2 * key;
-        // Two nanoseconds a word of the key to use it, ten times that to make it.
-        described.predicted_seconds = (each(self.keys, self.samples) + 10.0) * key as f64 / 4e9;
-        Ok(described)
-    }
-
-    /// Measures key by key.
-    pub fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        let gadget: Arc<dyn Gadget<u64>> = self.gadget(context.kernel)?.into();
-        by_keys(self.keys, context, move |seed| self.run(seed, &gadget))
+        let Self { family, base, dropped, .. } = *self;
+        GadgetSetting { family, base, dropped }.modulo(self.modulus()?.value(), kernel, "base")
     }
 
     /// Measures under one pair of keys.
@@ -124,16 +106,34 @@ impl KeySwitch {
     }
 }
 
+impl Primitive for KeySwitch {
+    fn describe(&self) -> Result<Described, Refusal> {
+        let mut described = Described { settings: complete(self)?, ..Described::default() };
+        let gadget = self.gadget(Kernel::best())?;
+        described.digits(gadget.length(), gadget.error_bound().into(), &gadget.moments());
+        let key = LweSwitchKey::bytes(self.modulus()?, self.dimension_from, self.dimension_to, gadget.length()) as u64;
+        described.peak_bytes = 2 * key;
+        // Two nanoseconds a word of the key to use it, ten times that to make it.
+        described.predicted_seconds = (each(self.keys, self.samples) + 10.0) * key as f64 / 4e9;
+        Ok(described)
+    }
+
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        let gadget: Arc<dyn Gadget<u64>> = self.gadget(context.kernel)?.into();
+        by_keys(self.keys, context, move |seed| self.run(seed, &gadget))
+    }
+}
+
 /// A modulus switch of LWE ciphertexts under a binary key that takes off the mean of the mask's rounding errors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompensatedSwitch {
     operation: String,
     /// Fresh secret keys.
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     keys: u64,
     /// Errors in all, at least.
-    #[serde(default = "samples")]
+    #[serde(default = "number::<16384, _>")]
     samples: u64,
     #[serde(default)]
     secret: SecretName,
@@ -150,8 +150,7 @@ impl CompensatedSwitch {
     /// Its name in the setting `operation`.
     pub const NAME: &str = "compensated-modulus-switch";
 
-    /// Reads the settings.
-    pub fn read(settings: &Settings) -> Result<Self, Refusal> {
+    pub fn read(settings: &Settings) -> Read {
         let own: Self = settings.parse()?;
         check(own.keys, own.samples)?;
         if own.secret != SecretName::Binary {
@@ -163,30 +162,13 @@ impl CompensatedSwitch {
         }
         bounded(own.dimension, "dimension", DIMENSIONS)?;
         gaussian(own.stddev, "stddev")?;
-        Ok(own)
+        Ok(Box::new(own))
     }
 
     /// Those switched from and to.
     fn moduli(&self) -> Result<[Modulus<u64>; 2], Refusal> {
         let read = |text: &str, key: &str| Modulus::new(modulus(text, key, 2..=1 << 50)?).map_err(Refusal::of(key));
         Ok([read(&self.modulus, "modulus")?, read(&self.to_modulus, "to_modulus")?])
-    }
-
-    /// What the settings mean.
-    pub fn describe(&self) -> Result<Described, Refusal> {
-        let words = self.dimension as u64 + 1;
-        Ok(Described {
-            settings: complete(self)?,
-            // Ten nanoseconds a word: the mask is made, met with the key twice, switched and met again.
-            predicted_seconds: each(self.keys, self.samples) * words as f64 * 1e-8,
-            peak_bytes: 64 * words,
-            ..Described::default()
-        })
-    }
-
-    /// Measures key by key.
-    pub fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        by_keys(self.keys, context, move |seed| self.run(seed))
     }
 
     /// Measures under one key, in units of the modulus switched to.
@@ -207,5 +189,22 @@ impl CompensatedSwitch {
             }
         }
         Ok(tally)
+    }
+}
+
+impl Primitive for CompensatedSwitch {
+    fn describe(&self) -> Result<Described, Refusal> {
+        let words = self.dimension as u64 + 1;
+        Ok(Described {
+            settings: complete(self)?,
+            // Ten nanoseconds a word: the mask is made, met with the key twice, switched and met again.
+            predicted_seconds: each(self.keys, self.samples) * words as f64 * 1e-8,
+            peak_bytes: 64 * words,
+            ..Described::default()
+        })
+    }
+
+    fn start(self: Box<Self>, context: &Context) -> Started {
+        by_keys(self.keys, context, move |seed| self.run(seed))
     }
 }

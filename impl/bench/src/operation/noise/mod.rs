@@ -10,54 +10,28 @@ mod samples;
 use ring::Word;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::in_ring::{Bench, InRing, Keyed, Measure, Shared, polynomial_bytes, seconds_per_polynomial};
-use crate::primitive::{Context, Described, Failed, Primitive, Session};
+use crate::in_ring::{self, Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
+use crate::lab::{Lab, Tally};
+use crate::primitive::{About, Described, Failed, Read};
+use crate::setting::number;
 use crate::settings::{Refusal, Settings, tagged};
 use lwe::{CompensatedSwitch, KeySwitch};
 use plan::{DECOMPOSING, Operation};
 
-/// The noise of one operation: of LWE ciphertexts, or in a ring.
-pub enum Noise {
-    /// A key switch of LWE ciphertexts.
-    KeySwitch(KeySwitch),
-    /// A mean-compensated modulus switch of LWE ciphertexts.
-    CompensatedSwitch(CompensatedSwitch),
-    /// An operation in a ring.
-    InRing(Keyed<RingNoise>),
-}
+pub const ABOUT: About = ("noise", "errors of a lattice operation against known phases, under many keys");
 
-impl Primitive for Noise {
-    const NAME: &'static str = "noise";
-    const SUMMARY: &'static str = "errors of a lattice operation against known phases, under many keys";
-
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        Ok(match settings.word("operation")? {
-            KeySwitch::NAME => Self::KeySwitch(KeySwitch::read(settings)?),
-            CompensatedSwitch::NAME => Self::CompensatedSwitch(CompensatedSwitch::read(settings)?),
-            _ => Self::InRing(Keyed::read(settings)?),
-        })
-    }
-
-    fn describe(&self) -> Result<Described, Refusal> {
-        match self {
-            Self::KeySwitch(own) => own.describe(),
-            Self::CompensatedSwitch(own) => own.describe(),
-            Self::InRing(own) => own.describe(),
-        }
-    }
-
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
-        match self {
-            Self::KeySwitch(own) => own.start(context),
-            Self::CompensatedSwitch(own) => own.start(context),
-            Self::InRing(own) => own.start(context),
-        }
+/// Reads and checks the settings of an operation on LWE ciphertexts, or in a ring.
+pub fn read(settings: &Settings) -> Read {
+    match settings.word("operation")? {
+        KeySwitch::NAME => KeySwitch::read(settings),
+        CompensatedSwitch::NAME => CompensatedSwitch::read(settings),
+        _ => in_ring::read::<RingNoise>(settings),
     }
 }
 
 /// The noise of an operation in a ring.
 #[derive(Serialize)]
-pub struct RingNoise {
+struct RingNoise {
     /// Errors in all, at least.
     samples: u64,
     #[serde(flatten, serialize_with = "named")]
@@ -66,7 +40,7 @@ pub struct RingNoise {
 
 #[derive(Deserialize)]
 struct Errors {
-    #[serde(default = "samples::samples")]
+    #[serde(default = "number::<16384, _>")]
     samples: u64,
 }
 
@@ -75,9 +49,6 @@ fn named<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S
 }
 
 impl InRing for RingNoise {
-    const NAME: &'static str = Noise::NAME;
-    const SUMMARY: &'static str = Noise::SUMMARY;
-
     fn decomposes(settings: &Settings) -> Result<bool, Refusal> {
         let name = settings.word("operation")?;
         match settings.variant::<Operation>("operation", &[KeySwitch::NAME, CompensatedSwitch::NAME]) {
@@ -103,8 +74,7 @@ impl InRing for RingNoise {
         Ok(())
     }
 
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
-        let wanted = bench.shared.for_each_key(self.samples);
-        Ok(Box::new(move |lab| self.operation.run(lab, bench.gadget.as_ref(), wanted)))
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed> {
+        self.operation.run(lab, bench.gadget.as_ref(), bench.shared.for_each_key(self.samples))
     }
 }

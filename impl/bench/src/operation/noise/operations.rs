@@ -1,12 +1,12 @@
 //! The ring operations: each makes its key material once per key, then runs until every stage has the errors wanted.
 
 use lattice::{Extractor, RingGadget, Rlwe, RlweKey, SeededRlwePrime, SplitKey, embed_key, project, switching_key};
-use ring::{Coefficient, Poly, Ring, Word};
+use ring::{Ring, Word};
 
 use super::galois::{automorphism, expansion, trace};
 use super::once::{Once, both, output};
 use super::plan::Operation;
-use crate::lab::{Lab, Tally, scaled_error};
+use crate::lab::{Lab, Tally};
 use crate::primitive::Failed;
 use crate::setting::Message;
 
@@ -17,8 +17,7 @@ impl Operation {
         let needed = || gadget.ok_or_else(|| Failed("this operation needs a gadget".to_string()));
         let mut once: Once<'_, W> = match *self {
             Self::Fresh {} => Box::new(|lab, tally| {
-                let message = lab.uniform();
-                let fresh = lab.fresh(&message);
+                let (message, fresh) = lab.input();
                 output(lab, tally, &fresh, &message)
             }),
             Self::Add { terms } => Box::new(move |lab, tally| add(lab, tally, terms)),
@@ -57,8 +56,7 @@ fn add<W: Word>(lab: &mut Lab<W>, tally: &mut Tally, terms: u64) -> Result<(), F
     let mut known = lab.uniform();
     let mut sum = lab.fresh(&known);
     for _ in 1..terms {
-        let message = lab.uniform();
-        let fresh = lab.fresh(&message);
+        let (message, fresh) = lab.input();
         sum.add_assign(&lab.ring, &fresh);
         lab.ring.add_assign(&mut known, &message);
     }
@@ -76,8 +74,7 @@ fn plaintext_product<W: Word>(lab: &mut Lab<W>, tally: &mut Tally, least: i64, p
 }
 
 fn sample_extraction<W: Word>(lab: &mut Lab<W>, tally: &mut Tally) -> Result<(), Failed> {
-    let message = lab.uniform();
-    let fresh = lab.fresh(&message);
+    let (message, fresh) = lab.input();
     let extractor = Extractor::new(&lab.ring, &fresh)?;
     let key = lab.key.to_lwe();
     let phases: Vec<u64> = (0..lab.ring.n())
@@ -93,21 +90,12 @@ fn modulus_switch<W: Word>(
     opener: &SplitKey,
     (to_a, to_b): (u64, u64),
 ) -> Result<(), Failed> {
-    let message = lab.uniform();
-    let fresh = lab.fresh(&message);
+    let (message, fresh) = lab.input();
     let switched = fresh.split_switch(&lab.ring, to_a, to_b)?;
     let phase = opener.phase(&switched)?;
-    let q = lab.ring.modulus_u128().ok_or_else(|| Failed("the modulus is too large".to_string()))? as f64;
-    let mut errors = |stage: &str, known: &Poly<W, Coefficient>| {
-        let mut integers = vec![0u128; lab.ring.n()];
-        lab.ring.compose_u128(known, &mut integers);
-        let known = phase.iter().zip(integers);
-        let errors: Vec<f64> =
-            known.map(|(phase, known)| scaled_error(*phase, known as f64, (q, to_b as f64))).collect();
-        tally.add(stage, &errors);
-    };
-    errors("output", &message);
-    errors("added", &lab.key.phase_coefficient(&fresh));
+    for (stage, known) in [("output", &message), ("added", &lab.key.phase_coefficient(&fresh))] {
+        tally.add(stage, &lab.scaled_errors(&phase, known, to_b as f64)?);
+    }
     Ok(())
 }
 
@@ -137,8 +125,7 @@ fn external_product<'a, W: Word>(
     let rgsw = lab.rgsw(&message, gadget)?;
     let mut out = Rlwe::zero(&lab.ring);
     Ok(Box::new(move |lab, tally| {
-        let plain = lab.uniform();
-        let input = lab.fresh(&plain);
+        let (plain, input) = lab.input();
         tally.operate(|| gadget.external_product(&input, &rgsw, &mut lab.workspace, &mut out))?;
         let phase = lab.key.phase_coefficient(&input);
         both(lab, tally, &out, &lab.product(&plain, &message), &lab.product(&phase, &message))
@@ -183,8 +170,7 @@ fn ring_switch<'a, W: Word>(lab: &mut Lab<W>, gadget: &'a RingGadget<W>, n: usiz
     let key = key.expand(&lab.ring);
     let mut switched = Rlwe::zero(&lab.ring);
     Ok(Box::new(move |lab, tally| {
-        let message = lab.uniform();
-        let input = lab.fresh(&message);
+        let (message, input) = lab.input();
         gadget.key_switch(&input, &key, &mut lab.workspace, &mut switched)?;
         let out = project(&lab.ring, &small, &switched)?;
         let found = target.phase_coefficient(&out);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{Message, PlainDigits, bounded, modulus};
+use crate::setting::{Message, PlainDigits, bounded, modulus, number};
 use crate::settings::Refusal;
 
 /// A ring operation with the settings that it takes beside the ring and its gadget.
@@ -11,7 +11,7 @@ use crate::settings::Refusal;
 pub enum Operation {
     Fresh {},
     Add {
-        #[serde(default = "two")]
+        #[serde(default = "number::<2, _>")]
         terms: u64,
     },
     PlaintextProduct {
@@ -37,7 +37,7 @@ pub enum Operation {
     },
     Trace {
         /// Coefficients kept.
-        #[serde(default = "one")]
+        #[serde(default = "number::<1, _>")]
         subring: usize,
     },
     SampleExtraction {},
@@ -55,14 +55,6 @@ pub enum Operation {
     Expansion {
         depth: u32,
     },
-}
-
-fn one() -> usize {
-    1
-}
-
-fn two() -> u64 {
-    2
 }
 
 /// The operations that decompose, by name: they take the settings of a gadget too.

@@ -3,11 +3,6 @@
 use crate::setting::{MOST_KEYS, bounded};
 use crate::settings::Refusal;
 
-/// Errors in all where their number is not set.
-pub fn samples() -> u64 {
-    1 << 14
-}
-
 /// Refuses numbers out of range.
 pub fn check(keys: u64, samples: u64) -> Result<(), Refusal> {
     bounded(keys, "keys", 1..=MOST_KEYS)?;

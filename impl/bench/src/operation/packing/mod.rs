@@ -3,6 +3,7 @@
 mod settings;
 
 use std::hint::black_box;
+use std::time::Instant;
 
 use gadget::Coins;
 use lattice::noise::{Moments, errors};
@@ -12,11 +13,11 @@ use ring::{Coefficient, Kernel, Ntt, Poly, Ring, Seed};
 use serde_json::json;
 
 use crate::lab::Tally;
-use crate::primitive::{Context, Described, Failed, Measured, Primitive, Session};
+use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Session, Started};
 use crate::setting::SecretName;
-use crate::settings::{Refusal, Settings, complete};
-use crate::timing;
-pub use settings::Packings;
+use crate::settings::{Refusal, complete};
+use settings::Packings;
+pub use settings::read;
 
 /// A client's outputs.
 type Outputs = Vec<Rlwe<u32, Coefficient>>;
@@ -24,15 +25,10 @@ type Outputs = Vec<Rlwe<u32, Coefficient>>;
 /// The stage whose noise is measured.
 const STAGE: &str = "packed";
 
+pub const ABOUT: About =
+    ("packing", "LWE ciphertexts packed into RLWE ciphertexts: seconds offline and online, bytes, noise");
+
 impl Primitive for Packings {
-    const NAME: &'static str = "packing";
-    const SUMMARY: &'static str =
-        "LWE ciphertexts packed into RLWE ciphertexts: seconds offline and online, bytes, noise";
-
-    fn read(settings: &Settings) -> Result<Self, Refusal> {
-        Packings::read_own(settings)
-    }
-
     fn describe(&self) -> Result<Described, Refusal> {
         let own = self;
         let packing = own.packing(Kernel::Scalar)?;
@@ -65,7 +61,7 @@ impl Primitive for Packings {
         Ok(described)
     }
 
-    fn start(self, context: &Context) -> Result<Box<dyn Session>, Failed> {
+    fn start(self: Box<Self>, context: &Context) -> Started {
         let packing = self.packing(context.kernel)?;
         let ring = packing.gadget().ring().clone();
         let mut rng = context.seed("packing inputs")?.prg().rng();
@@ -79,7 +75,7 @@ impl Primitive for Packings {
             noise: Vec::new(),
             largest: Vec::new(),
             packing,
-            own: self,
+            own: *self,
         }))
     }
 }
@@ -183,41 +179,31 @@ impl Packed {
         // Old tables make room first.
         self.tables.clear();
         let Self { packing, masks, inputs, workspace, tables, .. } = self;
-        let mut made = Ok(());
-        let seconds = timing::seconds(1, || {
-            for ring_masks in &*inputs {
-                match packing.preprocess(masks, ring_masks, workspace) {
-                    Ok(table) => tables.push(table),
-                    Err(error) => made = Err(error.into()),
-                }
-            }
-        });
-        made.map(|()| seconds)
+        let start = Instant::now();
+        for ring_masks in &*inputs {
+            tables.push(packing.preprocess(masks, ring_masks, workspace)?);
+        }
+        Ok(start.elapsed().as_secs_f64())
     }
 
     /// Packs for all clients; by client, the outputs.
     fn pack(&mut self, clients: &[Client]) -> Result<(f64, Vec<Outputs>), Failed> {
         let Self { packing, masks, inputs, workspace, tables, .. } = self;
         let mut packed: Vec<Outputs> = clients.iter().map(|_| Vec::new()).collect();
-        let mut call = || {
-            for (i, table) in tables.iter().enumerate() {
-                let batch: Vec<_> = clients.iter().map(|client| (&client.keys, &client.bodies[i])).collect();
-                let outputs = table.pack_batch(black_box(&batch))?;
-                packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
-            }
-            if tables.is_empty() {
-                for (client, packed) in clients.iter().zip(&mut packed) {
-                    for (ring_masks, bodies) in inputs.iter().zip(&client.bodies) {
-                        packed.push(packing.pack(masks, &client.keys, black_box(ring_masks), bodies, workspace)?);
-                    }
+        let start = Instant::now();
+        for (i, table) in tables.iter().enumerate() {
+            let batch: Vec<_> = clients.iter().map(|client| (&client.keys, &client.bodies[i])).collect();
+            let outputs = table.pack_batch(black_box(&batch))?;
+            packed.iter_mut().zip(outputs).for_each(|(packed, output)| packed.push(output));
+        }
+        if tables.is_empty() {
+            for (client, packed) in clients.iter().zip(&mut packed) {
+                for (ring_masks, bodies) in inputs.iter().zip(&client.bodies) {
+                    packed.push(packing.pack(masks, &client.keys, black_box(ring_masks), bodies, workspace)?);
                 }
             }
-            Ok::<_, lattice::LatticeError>(())
-        };
-        let mut result = Ok(());
-        let seconds = timing::seconds(1, || result = call());
-        result?;
-        Ok((seconds, packed))
+        }
+        Ok((start.elapsed().as_secs_f64(), packed))
     }
 
     /// One set of clients, packed, timed and checked.

@@ -1,10 +1,12 @@
 //! The settings of packings.
 
+use gadget::Family;
 use lattice::{Method, Packing, Secret};
 use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
 
-use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, secret, twenty};
+use crate::primitive::Read;
+use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, number, secret};
 use crate::settings::{Refusal, Settings};
 
 /// How ciphertexts are packed, and what is done before they arrive.
@@ -44,11 +46,11 @@ pub struct Packings {
     /// Ciphertexts of one output.
     pub(super) gamma: usize,
     /// Clients that share a pass over the tables.
-    #[serde(default = "one")]
+    #[serde(default = "number::<1, _>")]
     pub(super) clients: usize,
     pub(super) n: usize,
     pub(super) primes: Vec<u64>,
-    pub(super) family: String,
+    pub(super) family: Family,
     pub(super) base: u64,
     #[serde(default)]
     pub(super) dropped: usize,
@@ -59,29 +61,24 @@ pub struct Packings {
     /// Modulus of the packed messages, which are decrypted and compared.
     pub(super) plain_modulus: u64,
     /// Fresh secret keys over which noise is collected, at least.
-    #[serde(default = "twenty")]
+    #[serde(default = "number::<20, _>")]
     pub(super) keys: u64,
 }
 
-fn one() -> usize {
-    1
+pub fn read(settings: &Settings) -> Read {
+    let own: Packings = settings.parse()?;
+    if own.gamma == 0 || own.ciphertexts == 0 || !own.ciphertexts.is_multiple_of(own.gamma) {
+        let problem = format!("{} is no multiple of gamma = {}.", own.ciphertexts, own.gamma);
+        return Err(Refusal::new("ciphertexts", problem));
+    }
+    bounded(own.clients, "clients", 1..=64)?;
+    bounded(own.keys, "keys", 1..=MOST_KEYS)?;
+    own.secret()?;
+    own.error()?;
+    Ok(Box::new(own))
 }
 
 impl Packings {
-    /// Reads and checks the settings.
-    pub(super) fn read_own(settings: &Settings) -> Result<Self, Refusal> {
-        let own: Self = settings.parse()?;
-        if own.gamma == 0 || own.ciphertexts == 0 || !own.ciphertexts.is_multiple_of(own.gamma) {
-            let problem = format!("{} is no multiple of gamma = {}.", own.ciphertexts, own.gamma);
-            return Err(Refusal::new("ciphertexts", problem));
-        }
-        bounded(own.clients, "clients", 1..=64)?;
-        bounded(own.keys, "keys", 1..=MOST_KEYS)?;
-        own.secret()?;
-        own.error()?;
-        Ok(own)
-    }
-
     /// Outputs in all.
     pub(super) fn outputs(&self) -> usize {
         self.ciphertexts / self.gamma
@@ -104,7 +101,8 @@ impl Packings {
 
     pub(super) fn packing(&self, kernel: Kernel) -> Result<Packing, Refusal> {
         let ring = Ring::<u32>::new(self.n, &self.primes, kernel).map_err(Refusal::of("primes"))?;
-        let gadget = GadgetSetting::new(&self.family, self.base, self.dropped).build(&ring, "base")?;
+        let Self { family, base, dropped, .. } = *self;
+        let gadget = GadgetSetting { family, base, dropped }.build(&ring, "base")?;
         let modulus = gadget.modulus();
         if modulus >> 62 != 0 {
             return Err(Refusal::new("primes", format!("their product {modulus} is 2^62 or more. Give fewer.")));

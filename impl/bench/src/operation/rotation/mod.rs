@@ -7,18 +7,16 @@ use lattice::lwe::{Lwe, LweKey};
 use lattice::{BlindRotationKey, Rlwe, SeededBlindRotationKey};
 use ring::{Modulus, Word};
 
-use crate::in_ring::{Bench, InRing, Measure, Shared, seconds_per_polynomial};
+use crate::in_ring::{Bench, InRing, Shared, seconds_per_polynomial};
 use crate::lab::{Lab, Tally};
-use crate::primitive::{Described, Failed};
+use crate::primitive::{About, Described, Failed};
 use crate::settings::{Refusal, Settings};
-use functional::Functional;
 pub use settings::Rotation;
 
-impl InRing for Rotation {
-    const NAME: &'static str = "rotation";
-    const SUMMARY: &'static str =
-        "blind rotations, switches to the small key, floors and bits: seconds, transforms, key bytes, noise";
+pub const ABOUT: About =
+    ("rotation", "blind rotations, switches to the small key, floors and bits: seconds, transforms, key bytes, noise");
 
+impl InRing for Rotation {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let own = Rotation::read_own(rest)?;
         functional::check(&own, shared)?;
@@ -51,16 +49,12 @@ impl InRing for Rotation {
         Ok(())
     }
 
-    fn measure<W: Word>(self, bench: Bench<W>) -> Result<Measure<W>, Failed> {
-        let (shape, groups) = (self.shape(), self.groups(&bench.shared));
-        let functional = Functional::new(&self, &bench.shared, bench.ring.kernel())?;
-        Ok(Box::new(move |lab| {
-            let (small, key) = lab.rotation_keys(shape, bench.gadget()?)?;
-            match &functional {
-                None => rotate(&self, groups, lab, (&small, &key)),
-                Some(functional) => functional.run(&self, groups, lab, &small, key),
-            }
-        }))
+    fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed> {
+        let keys = lab.rotation_keys(self.shape(), bench.gadget()?)?;
+        match self.operation.switch() {
+            None => rotate(self, self.groups(&bench.shared), lab, &keys),
+            Some(switch) => functional::run(self, switch, &bench.shared, lab, keys),
+        }
     }
 }
 
@@ -69,7 +63,7 @@ fn rotate<W: Word>(
     own: &Rotation,
     groups: u64,
     lab: &mut Lab<W>,
-    (small, key): (&LweKey, &BlindRotationKey<W>),
+    (small, key): &(LweKey, BlindRotationKey<W>),
 ) -> Result<Tally, Failed> {
     let order = 2 * lab.ring.n();
     let modulus = Modulus::new(order as u64)?;

@@ -1,10 +1,10 @@
 //! The settings of `rotation`.
 
-use lattice::{RotationShape, SmallSecret};
+use lattice::{Form, RotationShape, SmallSecret};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::in_ring::Shared;
-use crate::setting::{FormName, bounded};
+use crate::setting::{bounded, number};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
@@ -36,17 +36,6 @@ fn named<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S
     tagged("operation", operation, serializer)
 }
 
-/// Names of small keys' distributions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SmallName {
-    /// Uniform on {0, 1}.
-    #[default]
-    Binary,
-    /// Uniform on {-1, 0, 1}.
-    Ternary,
-}
-
 /// Blind rotations and what is made of them; the ring's errors, and the gadget, are those of blind-rotation keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rotation {
@@ -63,17 +52,13 @@ pub struct Rotated {
     /// Dimension of the small key.
     pub(super) dimension: usize,
     #[serde(default)]
-    pub(super) small_secret: SmallName,
-    pub(super) form: FormName,
+    pub(super) small_secret: SmallSecret,
+    pub(super) form: Form,
     /// Ciphertexts side by side.
-    #[serde(default = "one")]
+    #[serde(default = "number::<1, _>")]
     pub(super) together: usize,
     /// Ciphertexts in all, at least.
     pub(super) ciphertexts: u64,
-}
-
-fn one() -> usize {
-    1
 }
 
 impl Rotation {
@@ -89,11 +74,8 @@ impl Rotation {
 
     /// What the rotations' keys are of.
     pub(super) fn shape(&self) -> RotationShape {
-        let secret = match self.common.small_secret {
-            SmallName::Binary => SmallSecret::Binary,
-            SmallName::Ternary => SmallSecret::Ternary,
-        };
-        RotationShape { dimension: self.common.dimension, secret, form: self.common.form.into() }
+        let Rotated { dimension, small_secret: secret, form, .. } = self.common;
+        RotationShape { dimension, secret, form }
     }
 
     /// Groups of ciphertexts side by side for each key.

@@ -74,7 +74,7 @@ pub fn main(args: &Args) -> Outcome<()> {
         };
     }
     store::check(&args.out, &[])?;
-    let bars = Bars::default();
+    let bars = Bars::labelled("");
     bars.begin("calibrating", 1 + MEASUREMENTS.len() as u64);
     machine.read_bandwidth_before = if args.quick { None } else { bandwidth::in_child() };
     bars.advance(1);
