@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def figure_code() -> list[str]:
     """The files that figures are made by, as rules name them."""
-    kinds = (".py", ".toml", ".html", ".mplstyle")
+    kinds = (".py", ".toml", ".j2", ".mplstyle")
     return sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in kinds and "out" not in path.parts)
 
 
