@@ -33,7 +33,7 @@ def lines(searches: Sequence[Mapping[str, Any]], found: Path, unit_costs: UnitCo
 
 
 def _line(search: Mapping[str, Any], found: Path, unit_costs: UnitCosts) -> Line:
-    shape = Shape(count(str(search["records"])), count(str(search["record-bits"])))
+    shape = Shape(count(search["records"]), count(search["record-bits"]))
     evaluator = Evaluator(shape, unit_costs)
     name = search.get("experiment", search["protocol"])
     changes = search.get("with", {})

@@ -20,7 +20,7 @@ def declared(folder: Path = ROOT / "experiments") -> Declared:
     found: defaultdict[tuple[str, int, int], set[str]] = defaultdict(set)
     for experiment, each in series(folder):
         for shape in each.get("shapes", experiment.get("shapes", [])):
-            place = count(str(shape["records"])), count(str(shape["record_bits"]))
+            place = count(shape["records"]), count(shape["record_bits"])
             if "columns" in shape:
                 found[labelled(each["parameters"], each.get("with", {})), *place] |= set(shape["columns"])
     return {place: frozenset(columns) for place, columns in found.items()}
