@@ -130,14 +130,10 @@ def _percent(key: str) -> Maker:
     return lambda entry: Cell(_share(entry[key]), sort=entry[key])
 
 
-def _way(entry: dict[str, Any]) -> Cell:
-    return Cell("vectorised" if entry["method"] == "vectorised" else "division per digit")
-
-
 SPEC = spec(
     "gadget/table6",
     base=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
-    method=_way,
+    method=lambda entry: Cell("vectorised" if entry["method"] == "vectorised" else "division per digit"),
     family=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
     coins=lambda entry: Cell(COINS.get(str(entry["coins"]), str(entry["coins"]))),
     **{key: _percent(key) for key in ("over_vectorised", "over_division", "store_share", "paper_overhead")},

@@ -52,12 +52,6 @@ def bandwidth_share(ours: Measured, metric: str) -> float | None:
     return float(read / seconds / bandwidth)
 
 
-def bandwidth_cell(ours: Measured, metric: str) -> Cell:
-    """The share in per cent, marked where the machine's two probes disagree."""
-    found = bandwidth_share(ours, metric)
-    return Cell() if found is None else Cell(f"{100 * found:.0f}", symbols(["probe"] * drifted(ours)), found)
-
-
 def drifted(ours: Measured) -> bool:
     """Whether the bandwidth changed between the probes before and after the record."""
     machine = (ours.row.get("document") or {}).get("machine") or {}
@@ -90,8 +84,9 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
         if column is not None and unequal(column, ours, metric.key):
             marks += SYMBOLS["unequal"]
         cells[metric.key] = metric.cell(value, marks)
-        if metric.bandwidth:
-            cells[f"{metric.key}_of_bandwidth"] = bandwidth_cell(ours, metric.key)
+        if metric.bandwidth and (share := bandwidth_share(ours, metric.key)) is not None:
+            drift = symbols(["probe"] * drifted(ours))
+            cells[f"{metric.key}_of_bandwidth"] = Cell(f"{100 * share:.0f}", drift, share)
     if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
         ratio = ours.values["server_time"] / column.values["server_time"]
         cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)

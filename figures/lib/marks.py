@@ -118,8 +118,11 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
     if key == "spread":
         items = []
         for row in rows:
-            share, place = (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"], _shape(row)
-            items.append(f"{series_name(row['protocol'], row['set'])} at {shape_text(*place)}: {100 * share:.0f} %")
+            share, place = (
+                (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"],
+                shape_text(row["records"], row["record_bits"]),
+            )
+            items.append(f"{series_name(row['protocol'], row['set'])} at {place}: {100 * share:.0f} %")
         return "; ".join(items)
     return ""
 
@@ -145,10 +148,6 @@ def _per_set(figures: dict[tuple[str, str], str]) -> str:
         else:
             parts += [f"{series_name(protocol, name)} {figure}".rstrip() for name in names]
     return "; ".join(parts)
-
-
-def _shape(row: dict[str, Any]) -> tuple[int, int]:
-    return row["records"], row["record_bits"]
 
 
 def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:

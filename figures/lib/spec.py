@@ -5,14 +5,15 @@ A column of a spec is the name of a shared one (`cells.SHARED` or lib/specs.toml
     key, header, unit, text   as `Column`
     of                        the key of its values in a row, where it is not the column's own
     digits, scale, missing    of a number: three digits, the size of the unit and nothing, unless they say otherwise
-    format                    how Python formats a value
+    format                    how Python formats a value, in the scale of the column
+    as                        seconds, or a rate as a power of two (`WRITTEN`)
     plain, spaced             the value as it is, or as it is with spaces for underscores (text is plain anyway)
 
 Cells that are made of more than one value have a maker, which the table's module gives. `csv` lists the columns of the
 data. A note or title may name words in braces that the module fills in; a note without text is left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,7 +24,9 @@ from .data import data
 from .marks import ASSUMED, Mark
 from .output import caption_text
 from .table import Cell, Column, Maker, Row, Table
-from .units import SCALES
+from .units import SCALES, human_seconds, power_text
+
+WRITTEN: dict[str, Callable[[float], str]] = {"seconds": human_seconds, "power": power_text}
 
 
 @dataclass(frozen=True)
@@ -99,12 +102,16 @@ def _column(entry: str | dict[str, Any], makers: Mapping[str, Maker]) -> Column:
 
 def _maker(entry: Mapping[str, Any]) -> Maker:
     """What makes the cells of a column of one value."""
-    key = entry.get("of", entry["key"])
+    key, missing = entry.get("of", entry["key"]), entry.get("missing", "")
     if "format" in entry:
-        return shown(key, entry["format"].format)
+        return shown(
+            key, lambda value: entry["format"].format(value / entry["scale"] if "scale" in entry else value), missing
+        )
+    if "as" in entry:
+        return shown(key, WRITTEN[entry["as"]], missing)
     if entry.get("spaced"):
         return spaced(key)
     if entry.get("text") or entry.get("plain"):
         return lambda row: Cell("" if row.get(key) is None else str(row[key]))
     scale = entry.get("scale", SCALES.get(entry.get("unit", ""), 1))
-    return numbers(key, scale, entry.get("digits", 3), entry.get("missing", ""))
+    return numbers(key, scale, entry.get("digits", 3), missing)

@@ -63,6 +63,11 @@ def human_seconds(value: float, digits: int = 3) -> str:
     return f"{significant(value * 1e9, digits)} ns"
 
 
+def power_text(value: float) -> str:
+    """A rate as a power of two."""
+    return f"2^{math.log2(value):.1f}"
+
+
 def power_of_two(value: int) -> int | None:
     """log2 of `value` if it is a power of two."""
     return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else None

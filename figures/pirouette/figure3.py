@@ -13,11 +13,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..lib import style
-from ..lib.cells import number
 from ..lib.marks import mark_notes, marks_of, provenance, superscripts, symbols
 from ..lib.protocols import mathtext, protocol_name, series_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Maker, Table, footnotes_of
+from ..lib.table import Cell, Table, footnotes_of
 from ..lib.units import count_tex, count_text, significant
 from .sets import PAPER as PIROUETTE
 from .steps import PIROUETTE as STEPS
@@ -125,15 +124,7 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SPEC.keys)
 
 
-def _seconds(step: str) -> Maker:
-    return lambda line: number(line.get(step))
-
-
-SPEC = spec(
-    "pirouette/figure3",
-    series=lambda line: Cell(line["name"], line["symbols"]),
-    **{step: _seconds(step) for step in LOOKS},
-)
+SPEC = spec("pirouette/figure3", series=lambda line: Cell(line["name"], line["symbols"]))
 CAPTION = spec("pirouette/figure3-caption")
 
 

@@ -67,11 +67,6 @@ def _margin_of(key: str) -> Callable[[Mapping[str, Any]], Cell]:
     return lambda line: _margin(line[key])
 
 
-def _bound(line: Mapping[str, Any]) -> Cell:
-    bound = line["log2_failure"]
-    return Cell("–" if bound is None else f"{bound:.1f}", sort=bound)
-
-
 def _verdict(line: Mapping[str, Any]) -> Cell:
     few = f", {line['samples']:.0f} samples" if line["samples"] < 2**10 and line["verdict"].startswith("below") else ""
     return Cell(line["verdict"] + few)
@@ -80,9 +75,7 @@ def _verdict(line: Mapping[str, Any]) -> Cell:
 SPEC = spec(
     "pirouette/margins",
     series=lambda line: series(line["rows"][0]),
-    decisions=lambda line: Cell("–" if line["decisions"] is None else f"{line['decisions']:.0f}"),
     promised=_margin_of("predicted_margin"),
-    failure=_bound,
     margin=_margin_of("measured_margin"),
     verdict=_verdict,
 )

@@ -38,11 +38,6 @@ def make(inputs: Inputs, which: str) -> Table:
         raise InputError(costs or "--costs", None, str(error), "Run `make calibrate`") from None
 
 
-def matrix_bytes(description: Document, step: str) -> int:
-    """Bytes of the preprocessed database that a step reads."""
-    return int(description["operations"].get("answer", {}).get(step, {}).get("poly_matrix_bytes", 0))
-
-
 def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any]]:
     """The steps of an answer; a prediction exists for one thread only."""
     predicted = row["prediction"]["seconds"] if row.get("prediction") and row["threads"] == 1 else {}
@@ -51,7 +46,8 @@ def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any
         counts, threads = transforms(row["description"], step), 1 if step in PIROUETTE.once else row["threads"]
         bound = sum((float(costs.total(name, count)) for name, count in counts.items()), 0.0)
         if bandwidth is not None and not pd.isna(bandwidth):
-            bound = max(bound, matrix_bytes(row["description"], step) / bandwidth)
+            counted = row["description"]["operations"].get("answer", {}).get(step, {})
+            bound = max(bound, counted.get("poly_matrix_bytes", 0) / bandwidth)
         bound /= threads
         line = {key: row[key] for key in ("set", "records", "record_bits", "threads")} | {"record_id": row["id"]}
         line |= {"step": step, "ntts": sum(counts.values()), "bound_s": bound, "measured_s": seconds}
@@ -99,18 +95,10 @@ def _bound(line: Document) -> Cell:
     return Cell(human_seconds(line["bound_s"]) if line["bound_s"] else "–", sort=line["bound_s"])
 
 
-def _predicted(line: Document) -> Cell:
-    predicted = line["predicted_s"]
-    return Cell("–" if predicted is None else human_seconds(predicted), sort=predicted)
-
-
 SPEC = spec(
     "pirouette/phases",
     series=series,
     step=lambda line: Cell(line["name"]),
     bound=_bound,
-    predicted=_predicted,
-    measured=lambda line: Cell(human_seconds(line["measured_s"]), sort=line["measured_s"]),
     ratio=lambda line: Cell(significant(line["measured_s"] / line["bound_s"], 3) if line["bound_s"] else "–"),
-    share=lambda line: Cell("–" if line["share"] is None else significant(100 * line["share"], 2), sort=line["share"]),
 )

@@ -76,16 +76,11 @@ def _paper(row: dict[str, Any]) -> Cell:
     return Cell("; ".join(parts))
 
 
-def _share(row: dict[str, Any]) -> Cell:
-    share = row["bandwidth_share"]
-    return Cell(f"{100 * share:.0f}", sort=share) if has(share) else Cell()
-
-
 def _series(row: dict[str, Any]) -> Cell:
     return series(row, f", {row['queries']:.0f} queries" if row["queries"] > 1 else "")
 
 
-SPEC = spec("runs/comparison", database=sized_database, series=_series, bandwidth=_share, paper=_paper)
+SPEC = spec("runs/comparison", database=sized_database, series=_series, paper=_paper)
 
 
 def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Table:

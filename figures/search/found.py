@@ -53,10 +53,6 @@ def _percent(share: Any) -> str:
     return "–" if share is None or pd.isna(share) else f"{100 * share:.0f} %"
 
 
-def _quartiles(row: dict[str, Any]) -> Cell:
-    return Cell(quartiles(row).text)
-
-
 def _saved(row: dict[str, Any]) -> Cell:
     if not row.get("verdict"):
         return Cell()
@@ -64,7 +60,7 @@ def _saved(row: dict[str, Any]) -> Cell:
     return Cell(f"{', '.join(shares)} ({_percent(row.get('saved_predicted_answer'))})")
 
 
-SPEC = spec("search/found", database=plain_database, quartiles=_quartiles, saved=_saved)
+SPEC = spec("search/found", database=plain_database, quartiles=lambda row: Cell(quartiles(row).text), saved=_saved)
 
 
 def build(joined: pd.DataFrame) -> Table:

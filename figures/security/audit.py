@@ -175,16 +175,11 @@ def nearest(owner: str, name: str, predicted: Mapping[str, list[dict[str, Any]]]
     for row in (row for candidate, rows in predicted.items() if candidate != name for row in rows):
         source = ((row.get("prediction") or {}).get("parameters") or {}).get("source") or {}
         size = _bytes(row, described)
-        if row["protocol"] == owner and source.get("kind") in REPAIRED and _reaches(row) and size:
+        reached = row["security_bits"] >= row["security_target"] and row["failure_log2"] <= row["failure_target"]
+        if row["protocol"] == owner and source.get("kind") in REPAIRED and reached and size:
             reference = own.get((row["records"], row["record_bits"]))
             ranks.append((not reference, abs(log2(size / reference)) if reference else log2(size), row["set"]))
     return min(ranks)[2] if ranks else ""
-
-
-def _reaches(row: Mapping[str, Any]) -> bool:
-    security, failure = row["security_bits"], row["failure_log2"]
-    known = has(security) and has(failure)
-    return bool(known and security >= row["security_target"] and failure <= row["failure_target"])
 
 
 def _bytes(row: Mapping[str, Any], described: Described) -> float:

@@ -102,28 +102,10 @@ def _bits(row: dict[str, Any]) -> Cell:
     return Cell(bits_text(row["bits"], row["target"]), row["symbol"] + without_symbols(row))
 
 
-def _core(row: dict[str, Any]) -> Cell:
-    bits = row.get("core_svp_bits")
-    return Cell() if bits is None else Cell(f"{bits:.1f}")
-
-
-def _general(key: str) -> Maker:
-    return lambda row: Cell("" if row.get(key) is None else f"{row[key]:g}")
-
-
-def _source(row: dict[str, Any]) -> Cell:
-    return Cell(str(row.get("source") or "none").replace("_", " "))
-
-
-MAKERS: dict[str, Maker] = {"core": _core, "source": _source}
-"""Of columns that the audit has too."""
 SPEC = spec(
     "security/instances",
     set=lambda row: Cell(series_name(row["protocol"], row["set"]), row["symbol"]),
-    q=_general("log2_modulus"),
-    stddev=_general("error_stddev"),
     bits=_bits,
-    **MAKERS,
 )
 
 

@@ -11,7 +11,7 @@ from ..lib.marks import MARKS, without_symbols, without_text
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from .document import Audit, claim_text, load_audit, secret_text, verdict
-from .instances import ATTACKS, MAKERS, SOURCES_NOTE, attack_columns, bits_symbols, failed_text
+from .instances import ATTACKS, SOURCES_NOTE, attack_columns, bits_symbols, failed_text
 
 KINDS: dict[str, dict[str, str]] = data("security")["kinds"]
 """Where the numbers of a row are from, by `kind`."""
@@ -25,11 +25,9 @@ SPEC = spec(
     "security/sets",
     kind=lambda row: Cell(KINDS[row["kind"]]["name"]),
     secret=lambda row: Cell(secret_text(row["secret"])),
-    samples=lambda row: Cell("any" if row["samples"] is None else str(row["samples"])),
     bits=_bits,
     verdict=lambda row: Cell(verdict(row["bits"], row["target"])),
     claim=lambda row: Cell(claim_text(row)),
-    **MAKERS,
 )
 
 
