@@ -36,16 +36,13 @@ def _enrich(row: dict[str, Any], single: dict[tuple[Any, ...], float]) -> dict[s
     layout = (row.get("description") or {}).get("layout") or {}
     alone, queries = single.get(_whose(row)), row["queries"]
     medians = {p["name"]: quartiles(p["seconds"])[1] for p in row["phases"] if p["seconds"]}
-    steps = [name for name in medians if name.startswith("update_") and name not in (UPDATE, "update_client")]
-    update = medians.get(UPDATE)
+    update, whole = medians.get(UPDATE), (UPDATE, "update_client")
+    parts = {n.removeprefix("update_"): s for n, s in medians.items() if n.startswith("update_") and n not in whole}
     row |= {key: row[key] / queries for key in ("upload_bytes", "download_bytes")}
     row |= {"query_s": row["answer_s"] / queries, "single_answer_s": alone}
     row |= {"gain": queries * alone / row["answer_s"] if alone and queries > 1 else None}
     row |= {key: layout.get(key) for key in ("tables", "tables_rebuilt")}
-    row |= {
-        "update_s": update,
-        "parts": {step.removeprefix("update_").replace("_", " "): medians[step] for step in steps},
-    }
+    row |= {"update_s": update, "parts": {name.replace("_", " "): s for name, s in parts.items()}}
     row["update_parts"] = "; ".join(f"{name} {seconds:.6g}" for name, seconds in row["parts"].items())
     row["update_share"] = update / row["preprocess_s"] if update is not None and row["preprocess_s"] else None
     return row

@@ -118,10 +118,8 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
     if key == "spread":
         items = []
         for row in rows:
-            share, place = (
-                (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"],
-                shape_text(row["records"], row["record_bits"]),
-            )
+            share = (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"]
+            place = shape_text(row["records"], row["record_bits"])
             items.append(f"{series_name(row['protocol'], row['set'])} at {place}: {100 * share:.0f} %")
         return "; ".join(items)
     return ""

@@ -104,9 +104,8 @@ def _maker(entry: Mapping[str, Any]) -> Maker:
     """What makes the cells of a column of one value."""
     key, missing = entry.get("of", entry["key"]), entry.get("missing", "")
     if "format" in entry:
-        return shown(
-            key, lambda value: entry["format"].format(value / entry["scale"] if "scale" in entry else value), missing
-        )
+        write = entry["format"].format
+        return shown(key, (lambda value: write(value / entry["scale"])) if "scale" in entry else write, missing)
     if "as" in entry:
         return shown(key, WRITTEN[entry["as"]], missing)
     if entry.get("spaced"):
