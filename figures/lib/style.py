@@ -24,8 +24,8 @@ from .data import data
 from .output import csv_text, write_bytes, write_text
 from .protocols import protocol
 
-WIDTHS = {"lncs": 4.80, "acm": 3.33, "acm-wide": 7.00, "ieee": 3.50, "ieee-wide": 7.16}
-"""Widths in inches: text width (lncs), one column, and both columns (wide)."""
+WIDE, TEXT = 7.00, 4.80
+"""Widths in inches: both columns of ACM's pages, and the text of LNCS's."""
 
 INK = "#222222"
 GREY = "#6e6e6e"
@@ -68,6 +68,12 @@ def apply() -> None:
     """Set the style; every figure calls it first."""
     pyplot.rcdefaults()
     pyplot.style.use(Path(__file__).with_name("pirlab.mplstyle"))
+
+
+def sheet(height: float, rows: int = 1, columns: int = 1, width: float = WIDE, **options: Any) -> tuple[Figure, Any]:
+    """A figure of that height and width in inches in the one style, and its axes by row and column."""
+    apply()
+    return pyplot.subplots(rows, columns, figsize=(width, height), squeeze=False, **options)
 
 
 def look(name: str) -> Look:

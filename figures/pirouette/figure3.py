@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -58,13 +57,10 @@ def _whose(line: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(line[key] for key in ("source", "protocol", "set", "records", "record_bits"))
 
 
-def draw(lines: Sequence[dict[str, Any]], width: str = "acm-wide") -> Figure:
+def draw(lines: Sequence[dict[str, Any]]) -> Figure:
     """Seconds at the left, shares of phase 0 at the right; a group of bars a database."""
-    style.apply()
     height = 0.95 + 0.19 * len(lines) + 0.3 * len({line["records"] for line in lines})
-    figure, (left, right) = pyplot.subplots(
-        1, 2, sharey=True, figsize=(style.WIDTHS[width], height), gridspec_kw={"width_ratios": (3, 2)}
-    )
+    figure, [(left, right)] = style.sheet(height, 1, 2, sharey=True, gridspec_kw={"width_ratios": (3, 2)})
     at, previous, labels = 0.0, None, []
     longest = max((line["total_s"] for line in lines), default=1.0)
     for line in lines:

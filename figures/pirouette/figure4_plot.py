@@ -5,7 +5,6 @@ import statistics
 from typing import Any
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -35,14 +34,10 @@ def make(inputs: Inputs) -> style.Drawing:
     return style.Drawing(draw(data), data.points, caption(data))
 
 
-def draw(data: Figure4, width: str = "acm-wide") -> Figure:
-    """The figure, `width` being a preset of `style.WIDTHS`."""
-    style.apply()
+def draw(data: Figure4) -> Figure:
+    """The figure."""
     sizes, counts = shapes(data)
-    inches = style.WIDTHS[width]
-    figure, grid = pyplot.subplots(
-        len(METRICS), len(sizes), figsize=(inches, HEIGHT), sharex=True, sharey="row", squeeze=False
-    )
+    figure, grid = style.sheet(HEIGHT, len(METRICS), len(sizes), sharex=True, sharey="row")
     looks = style.looks(data.series)
     for row, metric in enumerate(METRICS):
         for column, bits in enumerate(sizes):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps, pyplot
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
@@ -52,20 +52,12 @@ def _number(key: str, value: Any) -> float:
     return log2(value) if key in ("bases.selector", "plain_modulus") else float(value)
 
 
-def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """The panels of one record size: bases above, moduli below."""
-    style.apply()
     names = sorted(set(data["protocol"]), key=lambda name: (place(name), name))
     rows = -(-len(names) // COLUMNS)
     columns = min(COLUMNS, len(names))
-    figure, panels = pyplot.subplots(
-        2 * rows,
-        columns,
-        figsize=(style.WIDTHS[width], 1.35 * 2 * rows + 0.4),
-        layout="constrained",
-        squeeze=False,
-        sharey=True,
-    )
+    figure, panels = style.sheet(1.35 * 2 * rows + 0.4, 2 * rows, columns, layout="constrained", sharey=True)
     sizes = sorted(set(data["records"]))
     for at, name in enumerate(names):
         for axis in range(2):
