@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE
 
-from ..lib.cells import has, number, verdict
+from ..lib.cells import number, verdict
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
+from ..lib.units import has
 from .paper import FAMILIES, base_text
 
 OPERATION = "external-product"

@@ -4,15 +4,18 @@ A row stands for the columns that its experiment names (`columns`). The paper's 
 runs with entries of several sizes: a row may stand for a column of other records than its own, and is marked then.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.records import InputError
+from pirlab_estimator.search.text import count
+from pirlab_estimator.sets import labelled, series
 
-from .columns import Declared, declared
 from .frame import Described, dicts, quartiles, unmeasured
 from .output import words
 from .protocols import IDS, PAPERS, PROTOCOLS, protocol, set_short
@@ -195,7 +198,7 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
 
 
 def rows(
-    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, columns: Declared | None = None
+    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, columns: "Declared | None" = None
 ) -> list[Measured]:
     """The records of the paper's protocols that answer one query at a time with one thread, and the rows that were
     predicted and not measured. columns: what they stand for; as experiments/ says by default."""
@@ -214,6 +217,22 @@ def rows(
         own = columns.get((row["set"], int(row["records"]), int(row["record_bits"])), frozenset())
         found.append(Measured(row, _layout(row), _values(row), sizes, own))
     return found
+
+
+Declared = dict[tuple[str, int, int], frozenset[str]]
+"""Ids of columns by (set, records, record bits)."""
+
+
+def declared(folder: Path = ROOT / "experiments") -> Declared:
+    """The columns that rows stand for, as the experiments below a folder list them: nothing is concluded from layouts,
+    bytes or names."""
+    found: defaultdict[tuple[str, int, int], set[str]] = defaultdict(set)
+    for experiment, each in series(folder):
+        for shape in each.get("shapes", experiment.get("shapes", [])):
+            place = count(shape["records"]), count(shape["record_bits"])
+            if "columns" in shape:
+                found[labelled(each["parameters"], each.get("with", {})), *place] |= set(shape["columns"])
+    return {place: frozenset(columns) for place, columns in found.items()}
 
 
 LAYOUT_KEYS = {

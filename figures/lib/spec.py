@@ -1,6 +1,6 @@
 """What a table or figure says: the `specs.toml` of its folder has title, columns and notes; here they become a `Table`.
 
-A column of a spec is the name of a shared one (`cells.SHARED` or lib/specs.toml) or has these keys:
+A column of a spec is the name of a shared one (lib/specs.toml) or has these keys:
 
     key, header, unit, text   as `Column`
     of                        the key of its values in a row, where it is not the column's own
@@ -19,7 +19,7 @@ from typing import Any
 
 import pandas as pd
 
-from .cells import SHARED, numbers, shown, spaced
+from .cells import MAKERS, numbers, shown, spaced
 from .data import data
 from .marks import ASSUMED, Mark
 from .output import caption_text
@@ -93,9 +93,7 @@ def spec(place: str, **makers: Maker) -> Spec:
 
 def _column(entry: str | dict[str, Any], makers: Mapping[str, Maker]) -> Column:
     if isinstance(entry, str):
-        if entry in SHARED:
-            return replace(SHARED[entry], cell=makers.get(entry, SHARED[entry].cell))
-        entry = dict(data("lib")["columns"][entry])
+        entry, makers = dict(data("lib")["columns"][entry]), {**MAKERS, **makers}
     head = {name: entry[name] for name in ("key", "header", "unit", "text") if name in entry}
     return Column(**head, cell=makers.get(entry["key"]) or _maker(entry))
 

@@ -5,6 +5,9 @@ binary (1 KB = 1024 B; experiments/expected/README.md), and what we print oursel
 """
 
 import math
+from typing import Any
+
+import pandas as pd
 
 KIB = 1024
 MIB = 1024**2
@@ -17,6 +20,11 @@ DECIMAL = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "h": 3600.0}
 DECIMAL_TABLES = {("pirana-gbfv", "2.1")}
 """Tables whose MB are decimal; every other byte count of the papers read here is binary."""
+
+
+def has(value: Any) -> bool:
+    """Whether there is a value: neither None nor a missing number."""
+    return value is not None and not pd.isna(value)
 
 
 def paper_bytes(paper: str, table: str, value: float, unit: str) -> float | None:

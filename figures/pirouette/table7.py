@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import failure, has, number, security
+from ..lib.cells import failure, number, security
 from ..lib.frame import dicts, status_text
 from ..lib.marks import SYMBOLS, marks_of, provenance, symbols
 from ..lib.output import words
@@ -18,7 +18,7 @@ from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
 from ..lib.protocols import IDS, PAPERS, paper_name, protocol, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table, footnotes_of
-from ..lib.units import shape_text, significant
+from ..lib.units import has, shape_text, significant
 from .sets import PAPER
 from .steps import answer_transforms
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import has, series, sized_database
+from ..lib.cells import series, sized_database
 from ..lib.frame import dicts, status_text, unmeasured
 from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.protocols import IDS, place, protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
-from ..lib.units import human_bytes, human_seconds, significant
+from ..lib.units import has, human_bytes, human_seconds, significant
 
 EXPERIMENT = "comparison/protocols"
 PAPER_METRICS = {

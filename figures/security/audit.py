@@ -13,14 +13,13 @@ from pirlab_estimator.security.attacks import bits_text
 from pirlab_estimator.sets import set_name
 
 from ..lib import paper as papers
-from ..lib.cells import has
 from ..lib.frame import Described, dicts
 from ..lib.inputs import Inputs
 from ..lib.marks import DEFAULT_FAILURE_TARGET, SYMBOLS
 from ..lib.protocols import IDS, PAPERS, protocol, protocol_name, set_short
 from ..lib.spec import spec
 from ..lib.table import Cell, Table, footnotes_of
-from ..lib.units import human_bytes, shape_text
+from ..lib.units import has, human_bytes, shape_text
 from .document import Audit, load_audit, secret_text, verdict
 from .instances import bits_symbols
 

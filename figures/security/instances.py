@@ -7,11 +7,10 @@ import pandas as pd
 from pirlab_estimator.records import InputError
 from pirlab_estimator.security.attacks import bits_text
 
-from ..lib.cells import has
 from ..lib.data import data as entries
 from ..lib.frame import Described
 from ..lib.inputs import Inputs
-from ..lib.marks import DEFAULT_SECURITY_TARGET, MARKS, SYMBOLS, without_symbols, without_text
+from ..lib.marks import MARKS, SYMBOLS, security_target, without_symbols, without_text
 from ..lib.protocols import protocol_name, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Column, Maker, Table
@@ -53,8 +52,8 @@ def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:
             known = best.get(key)
             count = known["shapes"] + 1 if known else 1
             better = known is None or (bits is not None and (known["bits"] is None or bits < known["bits"]))
-            target = row["security_target"] if has(row["security_target"]) else DEFAULT_SECURITY_TARGET
-            chosen = known if known and not better else entry | {k: row[k] for k in SET_KEYS} | {"target": target}
+            own = {k: row[k] for k in SET_KEYS} | {"target": security_target(row)}
+            chosen = known if known and not better else entry | own
             best[key] = chosen | {"bits": chosen.get("bits"), "shapes": count}
     return [best[key] for key in sorted(best)]
 
