@@ -22,9 +22,8 @@ from typing import Any
 from ..modulus import parse_modulus
 from .bounds import Bounds
 from .evaluate import Evaluator
-from .gadget_choice import least_base, quietest_gadget
 from .progress import Progress
-from .rings import Secured, quietest, reaches, secured, tables
+from .rings import Secured, least_base, quietest, quietest_gadget, reaches, secured, tables
 
 SPACES = Path(__file__).with_name("spaces")
 FAMILIES = "families"

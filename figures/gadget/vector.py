@@ -10,7 +10,7 @@ import pandas as pd
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
 from ..lib.table import Cell, Maker, Table
-from .paper import FAMILIES, RANDOM, Printed, base_text
+from .paper import FAMILIES, MAKERS, RANDOM, Printed, base_text
 
 PRIMITIVE = "decompose"
 COINS = {"fresh": "fresh", "offline": "offline", "none": ""}
@@ -132,9 +132,8 @@ def _percent(key: str) -> Maker:
 
 SPEC = spec(
     "gadget/table6",
-    base=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
+    **MAKERS,
     method=lambda entry: Cell("vectorised" if entry["method"] == "vectorised" else "division per digit"),
-    family=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
     coins=lambda entry: Cell(COINS.get(str(entry["coins"]), str(entry["coins"]))),
     **{key: _percent(key) for key in ("over_vectorised", "over_division", "store_share", "paper_overhead")},
 )

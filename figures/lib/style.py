@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from .data import data
-from .output import csv_text, write_bytes, write_text
+from .output import csv_text, write
 from .protocols import protocol
 
 WIDE, TEXT = 7.00, 4.80
@@ -125,7 +125,7 @@ def save(figure: Figure, prefix: Path) -> list[Path]:
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".svg", {"Date": None}), (".png", {})):
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix[1:], metadata=metadata)
-        written.append(write_bytes(prefix, suffix, buffer.getvalue()))
+        written.append(write(prefix, suffix, buffer.getvalue()))
     pyplot.close(figure)
     return written
 
@@ -141,5 +141,5 @@ class Drawing:
     def write(self, prefix: Path) -> list[Path]:
         """Write `prefix` .pdf .svg .png .csv .caption.rst and return the paths."""
         written = save(self.figure, prefix)
-        written.append(write_text(prefix, ".csv", csv_text(self.data)))
-        return [*written, write_text(prefix, ".caption.rst", self.caption)]
+        written.append(write(prefix, ".csv", csv_text(self.data)))
+        return [*written, write(prefix, ".caption.rst", self.caption)]

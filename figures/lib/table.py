@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .data import data
 from .marks import CELL_MARKS, EVERY, Mark
-from .output import csv_text, rst_escape, write_text
+from .output import csv_text, rst_escape, write
 from .protocols import MACROS, PROTOCOLS
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
@@ -196,4 +196,4 @@ class Table:
             **{suffix: self.form(suffix) for suffix in (".md", ".tex", ".html")},
             ".caption.rst": self.caption(),
         }
-        return [write_text(prefix, suffix, text) for suffix, text in forms.items()]
+        return [write(prefix, suffix, text) for suffix, text in forms.items()]

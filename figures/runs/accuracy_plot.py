@@ -12,7 +12,7 @@ from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANC
 
 from ..lib import style
 from ..lib.frame import dicts
-from ..lib.output import write_text
+from ..lib.output import write
 from ..lib.series import order
 from ..lib.spec import spec
 from ..lib.table import Table
@@ -40,7 +40,7 @@ class Accuracy:
     def write(self, prefix: Path) -> list[Path]:
         """Write the table's files, the figure's, and a caption for both."""
         written = [*self.table.write(prefix), *style.save(self.figure, prefix)]
-        return [*written, write_text(prefix, ".caption.rst", CAPTION.caption(notes=self.table.notes))]
+        return [*written, write(prefix, ".caption.rst", CAPTION.caption(notes=self.table.notes))]
 
 
 def accuracy(joined: pd.DataFrame) -> Accuracy:

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..lib import style
 from ..lib.data import data as entries
-from ..lib.output import csv_text, write_text
+from ..lib.output import csv_text, write
 from ..lib.protocols import mathtext, place, protocol_name
 from ..lib.spec import spec
 from ..lib.units import human_bytes
@@ -108,8 +108,8 @@ class Grids:
         for bits, of_size in self.data.groupby("record_bits"):
             named = prefix.with_name(f"{prefix.name}-{bits}")
             files += style.save(draw(of_size), named)
-            files.append(write_text(named, ".caption.rst", caption(int(str(bits)))))
-        return [*files, write_text(prefix, ".csv", csv_text(self.data[SPEC.keys]))]
+            files.append(write(named, ".caption.rst", caption(int(str(bits)))))
+        return [*files, write(prefix, ".csv", csv_text(self.data[SPEC.keys]))]
 
 
 def caption(bits: int) -> str:
