@@ -78,17 +78,14 @@ def drawn(wildcards):
     }
 
 
-def drawing(wildcards, input):
-    """The words that draw it."""
+def drawing(wildcards, input, output):
+    """The words that draw it: a figure, or a table, which has a page in HTML."""
     folders = [f"{RESULTS}/records/{name}" for name in PLAN.shown(wildcards.experiment)]
-    words = [wildcards.name, "--records", *folders, "--expected", "experiments/expected"]
+    words = ["table"] if "html" in output.keys() else []
+    words += [wildcards.name, "--records", *folders, "--expected", "experiments/expected"]
     for key in ("predictions", "descriptions", "audit", "costs", "stale"):
         words += [f"--{key}", *input.get(key)] if input.get(key) else []
-    return " ".join(words)
-
-
-def table_drawing(wildcards, input):
-    return f"table {drawing(wildcards, input)}"
+    return " ".join([*words, "--out", str(Path(output[0]).with_suffix(""))])
 
 
 def predicted(wildcards):
