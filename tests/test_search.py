@@ -99,7 +99,7 @@ def exhaustive(space, evaluator, bounds):
         for combination in space.combinations(everything)
         for at in itertools.product(*(range(n) for n in shape))
     ]
-    figures = figures_of(space, evaluator, asked)
+    figures = [each for _, each in figures_of(space, evaluator, asked)]
     right = [
         Found(literal, each)
         for (combination, at), each in zip(asked, figures)

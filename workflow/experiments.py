@@ -7,7 +7,6 @@ audited, never measured.
 """
 
 import json
-import os
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pirlab_estimator.cost.plan import usable_cores
 from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import every_set
 from pirlab_figures.lib.units import count_text, human_bytes
@@ -183,7 +183,7 @@ def series_rows(series: dict[str, Any], at: Shape, contents: Iterable[str]) -> l
     """The rows of a series at a shape, one for each content of the database."""
     own = {key: series[key] for key in OWN_OPTIONS if key in series}
     if own.get("threads") == "machine":  # all that this process may use
-        own["threads"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        own["threads"] = usable_cores()
     if columns := [c for w in series.get("shapes", []) if shape(w) == at for c in w.get("columns", [])]:
         own["columns"] = columns  # opaque to the program, which copies them into the record
     if own.get("streamed"):  # a streamed database takes no updates

@@ -206,12 +206,8 @@ def load(protocol: str) -> Space:
             f"there is no protocol {protocol!r} to search; there are {', '.join(protocols())}, and `all`. "
             f"A new one needs {SPACES.name}/{protocol}.toml (docs/search.md)"
         )
-    return parse(path.name, tomllib.loads(path.read_text(encoding="utf-8")), _families())
-
-
-@lru_cache(maxsize=1)
-def _families() -> dict[str, Any]:
-    return tomllib.loads((SPACES / f"{FAMILIES}.toml").read_text(encoding="utf-8"))
+    own, families = (tomllib.loads((SPACES / f"{name}.toml").read_text("utf-8")) for name in (protocol, FAMILIES))
+    return parse(path.name, own, families)
 
 
 def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Space:

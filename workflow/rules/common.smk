@@ -39,14 +39,6 @@ wildcard_constraints:
     name=r"(?!table-|accuracy)[a-z0-9-]+",
 
 
-def parameter_files(wildcards):
-    return PLAN.parameters(wildcards.experiment)
-
-
-def describe_command(wildcards):
-    return " ".join(PLAN.describe(wildcards.experiment))
-
-
 def prediction_files():
     return [str(PLAN.prediction(name)) for name in PLAN.experiments if name not in PLAN.audits()]
 
@@ -54,10 +46,6 @@ def prediction_files():
 def markers(*names):
     """The markers of the measured groups of these experiments, or of all."""
     return [str(PLAN.marker(group)) for group in PLAN.measured() if not names or group.experiment in names]
-
-
-def own_markers(wildcards):
-    return markers(wildcards.experiment)
 
 
 def drawn(wildcards):

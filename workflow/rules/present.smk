@@ -40,7 +40,7 @@ use rule figure as table with:
 rule accuracy:
     input:
         code=FIGURE_CODE,
-        measured=own_markers,
+        measured=lambda wildcards: markers(wildcards.experiment),
         prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
         stale=f"{RESULTS}/stale.json",
     output:
