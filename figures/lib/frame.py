@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.records import RUN, InputError, parse, read_all, read_json, read_text
+from pirlab_estimator.records import RUN, InputError, read_all, read_json, read_lines
 from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import set_name
 
@@ -162,12 +162,8 @@ def prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
         return [pair for child in sorted(path.rglob("*.json*")) for pair in prediction_documents(child)]
     if not path.is_file():
         raise InputError(path, None, "no such file of predictions", "Run `make reproduce`, or leave --predictions out")
-    text = read_text(path)
-    if path.suffix == ".jsonl":
-        found = [parse(path, line) for line in text.splitlines() if line.strip()]
-    else:
-        document = parse(path, text)
-        found = document.get("predictions", [document]) if isinstance(document, dict) else document
+    found = read_lines(path) if path.suffix == ".jsonl" else read_json(path)
+    found = found if isinstance(found, list) else [found]
     wanted = [d for d in found if isinstance(d, dict) and str(d.get("schema", "")).startswith("pirlab/prediction/")]
     for document in wanted:
         if document["schema"] != PREDICTION_SCHEMA:
@@ -177,7 +173,7 @@ def prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def load_predictions(path: Path | None) -> pd.DataFrame:
-    """Predictions of protocols, one row a (set, shape): from a list, JSON lines, a document or a folder of them."""
+    """Predictions of protocols, one row a (set, shape): from a list, JSON lines or a folder of them."""
     rows = []
     for file, document in prediction_documents(path) if path else []:
         if "primitive" in document:
@@ -206,8 +202,7 @@ def load_descriptions(files: Iterable[Path]) -> Described:
     """What the binary says of each row, from JSON lines."""
     found: Described = {}
     for path in files:
-        for line in read_text(path).splitlines():
-            document = parse(path, line) if line.strip() else {}
+        for document in read_lines(path):
             if document.get("schema") == DESCRIPTION_SCHEMA:
                 shape = need(path, document, "shape")
                 key = (need(path, document, "parameters.sha256"), shape["records"], shape["record_bits"])

@@ -11,11 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.inputs import Inputs
 from ..lib.marks import SYMBOLS, unknown
 from ..lib.protocols import IDS, mathtext, paper_name, protocol, series_name
 from ..lib.units import GIB, count_tex, record_text
-from .figure4 import METRICS, PAPER_SERIES, Figure4, Metric, of, shapes
+from .figure4 import METRICS, PAPER_SERIES, Figure4, Metric, build, shapes
 from .figure4_caption import caption
 
 DODGE, SPREAD = 0.4, 1.6
@@ -28,9 +27,9 @@ LEGEND_LEFT, COLUMNS = 1.13, 4
 """Inches from the left edge to the legends' entries, and how many stand in a line."""
 
 
-def make(inputs: Inputs) -> style.Drawing:
+def make(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame) -> style.Drawing:
     """The figure."""
-    data = of(inputs)
+    data = build(joined, expected, predictions)
     return style.Drawing(draw(data), data.points, caption(data))
 
 

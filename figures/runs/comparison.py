@@ -6,25 +6,18 @@ import pandas as pd
 
 from ..lib.cells import series, sized_database
 from ..lib.frame import dicts, status_text, unmeasured
-from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.protocols import IDS, place, protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from ..lib.units import has, human_bytes, human_seconds, significant
 
-EXPERIMENT = "comparison/protocols"
 PAPER_METRICS = {
     "server_time": ("answer", "answer_s", "seconds", human_seconds),
     "query_size": ("query", "upload_bytes", "bytes", human_bytes),
     "response_size": ("response", "download_bytes", "bytes", human_bytes),
     "offline_comm": ("offline", "offline_bytes", "bytes", human_bytes),
 }
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of the experiment's records, or of all where it has none."""
-    return build(inputs.prefer(EXPERIMENT).joined, inputs.expected_if_given, inputs.predictions)
 
 
 def paper_numbers(row: dict[str, Any], expected: pd.DataFrame) -> dict[str, tuple[float, str]]:
