@@ -21,8 +21,8 @@ from .beside import (
     Metric,
     columns_of,
     metrics_of,
+    our_cells,
     our_data,
-    predicted_cells,
     printed_cells,
     unequal,
 )
@@ -74,16 +74,11 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
     other = column is not None and int(ours.row["record_bits"]) != column.record_bits
     marks += SYMBOLS["entry"] if other else ""
     size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
-    cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)} | predicted_cells(ours.row)
+    cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)}
+    cells |= our_cells(column, ours, metrics, ours.described | ours.values)
     if column is not None and column.layout.first:
         cells["layout"] = Cell(ours.layout.text())
     for metric in metrics:
-        value, marks = ours.values.get(metric.key), ""
-        if value is None and metric.key in SIZES:
-            value, marks = ours.size(metric.key), SYMBOLS["described"]
-        if column is not None and unequal(column, ours, metric.key):
-            marks += SYMBOLS["unequal"]
-        cells[metric.key] = metric.cell(value, marks)
         if metric.bandwidth and (share := bandwidth_share(ours, metric.key)) is not None:
             drift = symbols(["probe"] * drifted(ours))
             cells[f"{metric.key}_of_bandwidth"] = Cell(f"{100 * share:.0f}", drift, share)
