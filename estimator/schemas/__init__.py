@@ -1,4 +1,4 @@
-"""JSON schemas of what the Python side writes, which tests hold against it; what a schema finds wrong with a document."""
+"""What a schema finds wrong with a document; beside it, the JSON schemas of what the Python side writes."""
 
 import difflib
 from typing import Any, NamedTuple
