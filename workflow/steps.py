@@ -18,6 +18,9 @@ from .experiments import Group, all_experiments, expand
 from .files import PlanError, exit_code, read_json, read_object, write_json
 from .plan import DONE, FAILED, Plan
 
+#: What is said of a row that has not been measured.
+NO_RECORD = "there is no record"
+
 
 def die_with_parent() -> None:
     """End this process when its parent ends, even by kill -9, so that no timed run is left behind (Linux only)."""
@@ -131,7 +134,7 @@ def faults(plan: Plan) -> list[str]:
     for group, row in plan.measured_rows():
         path = plan.record(group, row)
         try:
-            record = records.read(path) if path.exists() else {"status": "none", "reason": "there is no record"}
+            record = records.read(path) if path.exists() else {"status": "none", "reason": NO_RECORD}
         except records.InputError as error:
             bad.append(str(error))
             continue

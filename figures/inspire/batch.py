@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import plain_database
 from ..lib.frame import dicts, quartiles, status_text
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.spec import spec
@@ -21,7 +20,6 @@ UPDATE = "update_server"
 
 SPEC = spec(
     "inspire/batch",
-    database=plain_database,
     tables=lambda row: Cell(f"{row['tables_rebuilt']} of {row['tables']}" if row.get("tables") else ""),
     parts=lambda row: Cell(", ".join(f"{name} {significant(s, 3)}" for name, s in row["parts"].items())),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import plain_database
+from ..lib.cells import database
 from ..lib.frame import status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
 from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, unmatched
@@ -149,7 +149,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
                 rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
     for ours in unmatched(columns, found) if table in EXACT else []:
         name = Cell(protocol_name(ours.row["protocol"]))
-        place = {"database": plain_database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
+        place = {"database": database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
         rows.append(_our_row(None, ours, place, metrics))
         data += _data(None, ours, metrics, table)
         shown.append(ours.row)

@@ -30,18 +30,9 @@ def spaced(key: str) -> Maker:
 
 
 def database(row: Any) -> Cell:
-    """The shape of a row's database; sorts by its records."""
-    return Cell(shape_text(int(row["records"]), int(row["record_bits"])), sort=float(row["records"]))
-
-
-def plain_database(row: Any) -> Cell:
-    """The same; sorts as text."""
-    return Cell(database(row).text)
-
-
-def sized_database(row: Any) -> Cell:
     """The shape of a row's database; sorts by its bits."""
-    return Cell(shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"]))
+    records, bits = int(row["records"]), int(row["record_bits"])
+    return Cell(shape_text(records, bits), sort=float(records * bits))
 
 
 def series(row: Any, suffix: str = "") -> Cell:

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE, compare
 
-from ..lib.cells import sized_database
 from ..lib.frame import dicts
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.output import words
@@ -62,7 +61,7 @@ def _value(key: str) -> Maker:
     return cell
 
 
-SPEC = spec("runs/accuracy", database=sized_database, predicted=_value("predicted"), measured=_value("measured"))
+SPEC = spec("runs/accuracy", predicted=_value("predicted"), measured=_value("measured"))
 
 
 def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:

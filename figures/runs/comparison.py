@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import series, sized_database
+from ..lib.cells import series
 from ..lib.frame import dicts, status_text, unmeasured
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.protocols import IDS, place, protocol_name
@@ -73,7 +73,7 @@ def _series(row: dict[str, Any]) -> Cell:
     return series(row, f", {row['queries']:.0f} queries" if row["queries"] > 1 else "")
 
 
-SPEC = spec("runs/comparison", database=sized_database, series=_series, paper=_paper)
+SPEC = spec("runs/comparison", series=_series, paper=_paper)
 
 
 def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Table:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from ..lib.cells import plain_database
 from ..lib.protocols import place, protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
@@ -12,7 +11,6 @@ WHOSE = ("found", "published")
 """Names of sets that say whose they are."""
 SPEC = spec(
     "search/best",
-    database=plain_database,
     protocol=lambda row: Cell(protocol_name(row["protocol"])),
     set=lambda row: Cell(row["name"] if row["name"].partition(" with ")[0] in WHOSE else f"published {row['name']}"),
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import plain_database, quartiles
+from ..lib.cells import quartiles
 from ..lib.frame import dicts, status_text
 from ..lib.marks import footnotes, provenance
 from ..lib.spec import spec
@@ -60,7 +60,7 @@ def _saved(row: dict[str, Any]) -> Cell:
     return Cell(f"{', '.join(shares)} ({_percent(row.get('saved_predicted_answer'))})")
 
 
-SPEC = spec("search/found", database=plain_database, quartiles=lambda row: Cell(quartiles(row).text), saved=_saved)
+SPEC = spec("search/found", quartiles=lambda row: Cell(quartiles(row).text), saved=_saved)
 
 
 def build(joined: pd.DataFrame) -> Table:
