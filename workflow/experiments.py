@@ -160,13 +160,6 @@ def shape(written: dict[str, Any]) -> Shape:
     return count(written["records"]), count(written["record_bits"])
 
 
-def common_shapes(experiment: dict[str, Any]) -> list[Shape]:
-    """The shapes of every series that has none of its own, without repeats, in order."""
-    grid = experiment.get("grid", {"records": [], "record_bits": []})
-    cross = [(count(n), count(w)) for n in grid["records"] for w in grid["record_bits"]]
-    return list(dict.fromkeys([*cross, *map(shape, experiment.get("shapes", []))]))
-
-
 def runs(series: dict[str, Any], at: Shape, common: list[Shape]) -> bool:
     """Whether a series runs at a shape."""
     fits = count(series.get("min_record_bits", 1)) <= at[1] <= count(series.get("max_record_bits", at[1]))
@@ -219,7 +212,10 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     contents = options.pop("contents", ["random"])
     options.setdefault("repetitions", profile["repetitions"])
     options["time_limit_seconds"] = profile["time_limit_seconds"]
-    found, common = [], common_shapes(experiment)
+    # The shapes of every series that has none of its own.
+    grid = experiment.get("grid", {"records": [], "record_bits": []})
+    cross = product(map(count, grid["records"]), map(count, grid["record_bits"]))
+    found, common = [], list(dict.fromkeys([*cross, *map(shape, experiment.get("shapes", []))]))
     own = [shape(written) for series in experiment["series"] for written in series.get("shapes", [])]
     jobs = dict.fromkeys(job_of(series) for series in experiment["series"])
     for at, (job, unmeasured) in product(dict.fromkeys(common + own), jobs):

@@ -15,12 +15,8 @@ RUN_KEYS = ("primitive", "repetitions", "kernel", "seed")
 
 def options(experiment: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
     """How every row of the experiment is run."""
-    row = experiment["row"]
-    return {
-        "repetitions": row.get("repetitions", profile["repetitions"]),
-        "kernel": row.get("kernel", "auto"),
-        "time_limit_seconds": profile["time_limit_seconds"],
-    } | ({"seed": row["seed"]} if "seed" in row else {})
+    own = {key: value for key, value in experiment["row"].items() if key in RUN_KEYS and key != "primitive"}
+    return {"kernel": "auto"} | {key: profile[key] for key in ("repetitions", "time_limit_seconds")} | own
 
 
 def product(table: dict[str, Any]) -> list[dict[str, Any]]:

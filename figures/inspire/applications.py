@@ -11,7 +11,7 @@ from ..lib.marks import footnotes, marks_of, provenance, symbols
 from ..lib.paper import Measured, Printed, printed, stands_for
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, cell_footnotes
+from ..lib.table import Cell, Row, Table
 from ..lib.units import shape_text
 from . import errata
 from .beside import NOT_PLANNED, columns_of, metrics_of, our_cells, our_data, printed_cells
@@ -65,7 +65,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     chosen = spec(f"inspire/table{table}")
     own = replace(SPEC.wider("failure", columns_of(metrics)), status_from=chosen.status_from)
     said = chosen.words | {"provenance": provenance(shown), "errata": errata.notes(contradictions, table)}
-    return own.table(rows, data, footnotes(shown) + cell_footnotes(rows), table=table, **said)
+    return own.table(rows, data, footnotes(shown), table=table, **said)
 
 
 def _values(ours: Measured) -> dict[str, float]:

@@ -13,7 +13,7 @@ from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
 from ..lib.primitive import Primitive, notes
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, cell_footnotes
+from ..lib.table import Cell, Row, Table
 from . import errata
 from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, predicted_cells, printed_cells
 
@@ -145,5 +145,5 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: 
         rows.append(_our_row(None, record))
         data.append(_data(record))
     marked, origin = notes(own, varying=any("ᵛ" in record.marks(["online"]) for record in own))
-    said = {"origin": origin, "errata": errata.notes(contradictions, "5")}
-    return SPEC.table(rows, data, marked + cell_footnotes(rows), **said)
+    said: dict[str, Any] = {"origin": origin, "errata": errata.notes(contradictions, "5")}
+    return SPEC.table(rows, data, marked, **said)

@@ -12,7 +12,7 @@ from ..lib.output import words
 from ..lib.paper import ORDER, Measured, printed
 from ..lib.protocols import protocol_name, set_short
 from ..lib.spec import spec
-from ..lib.table import Cell, Maker, Table, footnotes_of
+from ..lib.table import Cell, Maker, Table
 from . import errata
 
 PARAMETERS = words("d log2_q sigma_chi p ell_ks ell_gsw z_ks z_gsw")
@@ -139,4 +139,4 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             shown = f"{len(names)} sets" if len(names) > SHOWN else ", ".join(map(set_short, names))
             data.append(entry | {"source": "here", "shown": f"here, {shown}", "sets": " ".join(names)})
     rows = [SPEC.row(entry) for entry in data]
-    return SPEC.table(rows, data, footnotes_of(rows), errata=errata.notes(contradictions, "1"))
+    return SPEC.table(rows, data, errata=errata.notes(contradictions, "1"))

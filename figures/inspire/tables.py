@@ -12,7 +12,7 @@ from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbo
 from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, unmatched
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, cell_footnotes
+from ..lib.table import Cell, Row, Table
 from ..lib.units import record_text, shape_text, significant
 from . import errata
 from .beside import (
@@ -159,5 +159,4 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     said = {"about": spec(f"inspire/table{table}").words["about"], "errata": errata.notes(contradictions, table)}
     said |= {"bounds": SPEC.words["bounds"].format(assumed=ASSUMED) if table != "8" else ""}
     said |= {"which": SPEC.words["exact" if table in EXACT else "front"], "sizes": size_note(frame)}
-    marked = footnotes(shown) + cell_footnotes(rows)
-    return own.table(rows, frame, marked, table=table, provenance=provenance(shown), **said)
+    return own.table(rows, frame, footnotes(shown), table=table, provenance=provenance(shown), **said)

@@ -23,7 +23,7 @@ from .cells import MAKERS, numbers, shown, spaced
 from .data import data
 from .marks import ASSUMED, Mark
 from .output import caption_text
-from .table import Cell, Column, Maker, Row, Table
+from .table import Cell, Column, Maker, Row, Table, footnotes_of
 from .units import SCALES, human_seconds, power_text
 
 WRITTEN: dict[str, Callable[[float], str]] = {"seconds": human_seconds, "power": power_text}
@@ -59,13 +59,15 @@ class Spec:
         rows: list[Row],
         lines: pd.DataFrame | Sequence[Mapping[str, Any]],
         footnotes: Iterable[tuple[Mark, str]] = (),
+        meanings: Mapping[str, str] | None = None,
         **words: Any,
     ) -> Table:
-        """The table. lines: of its CSV, or the whole CSV."""
+        """The table. lines: of its CSV, or the whole CSV. footnotes: those with figures; others follow from marks at
+        cells. meanings: of marks here, by key."""
         frame = lines if isinstance(lines, pd.DataFrame) else pd.DataFrame(lines, columns=self.keys)
         columns = [replace(column, header=column.header.format(**words)) for column in self.columns]
         title, notes = self.title.format(**words), self.said(words)
-        return Table(title, columns, rows, frame, list(footnotes), notes, self.status_from)
+        return Table(title, columns, rows, frame, footnotes_of(rows, footnotes, meanings), notes, self.status_from)
 
     @property
     def keys(self) -> list[str]:

@@ -5,7 +5,7 @@ The CSV carries raw base units and the record id of each row; the other forms ca
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pandas as pd
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .data import data
-from .marks import CELL_MARKS, EVERY, Mark
+from .marks import EVERY, Mark
 from .output import csv_text, rst_escape, write
 from .protocols import MACROS, PROTOCOLS
 
@@ -127,15 +127,14 @@ class Row:
     status: str | None = None
 
 
-def footnotes_of(rows: Sequence[Row], marks: Sequence[Mark] = EVERY) -> list[tuple[Mark, str]]:
-    """The footnotes of the marks that stand at cells, without figures."""
+def footnotes_of(
+    rows: Sequence[Row], known: Iterable[tuple[Mark, str]] = (), meanings: Mapping[str, str] | None = None
+) -> list[tuple[Mark, str]]:
+    """The footnotes of rows: the known ones, which have figures, then those of all other marks that stand at cells."""
     used = {symbol for row in rows for cell in row.cells.values() for symbol in cell.marks}
-    return [(mark, mark.meaning) for mark in marks if mark.symbol in used]
-
-
-def cell_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
-    """The footnotes of the marks that no record has by itself."""
-    return footnotes_of(rows, CELL_MARKS)
+    found, meanings = list(known), meanings or {}
+    used -= {mark.symbol for mark, _ in found}
+    return found + [(mark, meanings.get(mark.key, mark.meaning)) for mark in EVERY if mark.symbol in used]
 
 
 @dataclass

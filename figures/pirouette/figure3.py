@@ -15,7 +15,7 @@ from ..lib import style
 from ..lib.marks import mark_notes, marks_of, provenance, superscripts, symbols
 from ..lib.protocols import mathtext, protocol_name, series_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Table, footnotes_of
+from ..lib.table import Cell, Table
 from ..lib.units import count_tex, count_text, significant
 from .sets import PAPER as PIROUETTE
 from .steps import PIROUETTE as STEPS
@@ -132,7 +132,7 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
         shown_of = {"name": name, "symbols": symbols(marks_of(line["row"])) if line["row"] else ""}
         rows.append(SPEC.row(line | shown_of, line["row"]["id"] if line["row"] else ""))
     origin = provenance([line["row"] for line in lines if line["row"]])
-    return SPEC.table(rows, frame(lines), footnotes_of(rows), provenance=origin, reading=_reading(lines))
+    return SPEC.table(rows, frame(lines), provenance=origin, reading=_reading(lines))
 
 
 def _reading(lines: Sequence[dict[str, Any]]) -> str:

@@ -10,7 +10,7 @@ from ..lib.cells import series
 from ..lib.marks import ASSUMED, marks_of, provenance
 from ..lib.protocols import series_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Table, footnotes_of
+from ..lib.table import Cell, Table
 from ..lib.units import shape_text, significant
 from .steps import shown
 
@@ -86,8 +86,8 @@ def table(joined: pd.DataFrame) -> Table:
     found = lines(joined)
     rows = [SPEC.row(line, line["rows"][0]["id"]) for line in found]
     every = {row["id"]: row for line in found for row in line["rows"]}
-    said = {"provenance": provenance(list(every.values())), "smallest": _smallest(found), "sums": _sums(found)}
-    return SPEC.table(rows, found, footnotes_of(rows), **said)
+    said: dict[str, Any] = {"smallest": _smallest(found), "sums": _sums(found)}
+    return SPEC.table(rows, found, provenance=provenance(list(every.values())), **said)
 
 
 def _margin(value: float | None) -> Cell:

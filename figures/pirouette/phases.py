@@ -17,7 +17,7 @@ from ..lib.inputs import Inputs
 from ..lib.marks import provenance
 from ..lib.protocols import STEPS, Steps
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, footnotes_of
+from ..lib.table import Cell, Row, Table
 from ..lib.units import human_seconds, significant
 from .steps import PIROUETTE, Document, phase, shown, steps, transforms
 
@@ -72,11 +72,11 @@ def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Tabl
             lines.append(SPEC.row(row | line | {"name": name, "share": _share(line, row["answer_s"])}, row["id"]))
     others = sorted({str(row["cpu"]) for row in rows} - {costs.machine})
     where = f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter."
-    said = {"protocol": of.title, "keys": "keys and " if of.once else "", "machine": costs.machine}
+    said: dict[str, Any] = {"protocol": of.title, "keys": "keys and " if of.once else "", "machine": costs.machine}
     said |= {"provenance": provenance(rows), "transform": human_seconds(float(costs.total("ntt_2048_28", 1.0)))}
     said |= {"first": " Phase 0 is digits, bits, LWE to RGSW and selector." if of.first else ""}
     said |= {"once": SPEC.words["once"] if of.once else "", "caution": where if others else ""}
-    return SPEC.table(lines, data, footnotes_of(lines), **said)
+    return SPEC.table(lines, data, **said)
 
 
 def _together(found: Sequence[Document]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
     records = {record["id"]: record for record in dicts(joined)}
     drawn = [record for name, record in records.items() if (frame["record_id"] == name).any()]
     rows = [SPEC.row(records[row["record_id"]] | row, row["record_id"]) for row in frame.to_dict("records")]
-    said = {"summary": summary(frame), "provenance": provenance(list(records.values()))}
+    said: dict[str, Any] = {"summary": summary(frame), "provenance": provenance(list(records.values()))}
     return SPEC.table(rows, frame, footnotes(drawn), **said)
 
 

@@ -18,7 +18,7 @@ from ..lib.inputs import Inputs
 from ..lib.marks import DEFAULT_FAILURE_TARGET, SYMBOLS
 from ..lib.protocols import IDS, PAPERS, protocol, protocol_name, set_short
 from ..lib.spec import spec
-from ..lib.table import Cell, Table, footnotes_of
+from ..lib.table import Cell, Table
 from ..lib.units import has, human_bytes, shape_text
 from .document import Audit, load_audit, secret_text, verdict
 from .instances import bits_symbols
@@ -276,10 +276,9 @@ def table(
     found = lines(audit, joined, predictions, described, expected)
     rows = [SPEC.row(line) for line in found]
     meanings = {"insecure": f"below {audit.target:g} bits", "failing": f"above 2^{DEFAULT_FAILURE_TARGET}"}
-    footnotes = [(mark, meanings.get(mark.key, text)) for mark, text in footnotes_of(rows)]
-    said = {"published": len(found), "holding": sum(not line.faults for line in found), "target": audit.target}
-    said |= {"failure": DEFAULT_FAILURE_TARGET, "share": SAME_BYTES}
-    return SPEC.table(rows, [_data(line) for line in found], footnotes, **said)
+    said: dict[str, Any] = {"published": len(found), "holding": sum(not line.faults for line in found)}
+    said |= {"target": audit.target, "failure": DEFAULT_FAILURE_TARGET, "share": SAME_BYTES}
+    return SPEC.table(rows, [_data(line) for line in found], meanings=meanings, **said)
 
 
 def _data(line: Line) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pirlab_estimator.security.attacks import bits_text
 from ..lib.data import data as entries
 from ..lib.frame import Described
 from ..lib.inputs import Inputs
-from ..lib.marks import MARKS, SYMBOLS, security_target, without_symbols, without_text
+from ..lib.marks import SYMBOLS, security_target, without_symbols, without_text
 from ..lib.protocols import protocol_name, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Column, Maker, Table
@@ -136,14 +136,12 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described 
     frame = pd.DataFrame(data, columns=[*keys, *(f"{name}_bits" for name in attacks)])
     names = sorted({protocol_name(entry["protocol"]) for entry in entries})
     sets = f" of {' and '.join(names)}" if names else ": no prediction found"
-    used = {symbol for row in data for symbol in row["symbol"]}
     targets = "/".join(sorted({f"{entry['target']:.0f}" for entry in entries}))
     meanings = {"insecure": f"below the target of {targets} bits"}
-    marked = [(mark, meanings.get(mark.key, mark.meaning)) for mark in MARKS if mark.symbol in used]
-    return shown.table(rows, frame, marked, sets=sets, **_said(entries))
+    return shown.table(rows, frame, meanings=meanings, sets=sets, **_said(entries))
 
 
-def _said(entries: list[dict[str, Any]]) -> dict[str, str]:
+def _said(entries: list[dict[str, Any]]) -> dict[str, Any]:
     """The words of the table's notes."""
     models = sorted({f"{e.get('model')}, {e.get('shape')}" for e in entries if e.get("model")})
     commits = sorted({str(e["estimator_commit"])[:10] for e in entries if e.get("estimator_commit")})
