@@ -16,7 +16,7 @@ from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import set_name
 
 from .output import words
-from .units import paper_bytes, paper_seconds
+from .units import SECONDS, paper_bytes
 
 Described = dict[tuple[str, int, int], dict[str, Any]]
 """Descriptions by (sha256 of the set, records, record bits)."""
@@ -244,15 +244,13 @@ def load_expected(folder: Path | None) -> pd.DataFrame:
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=EXPECTED_COLUMNS)
     decimals = frame["value"].str.partition(".")[2].str.len()
     frame["rounding"] = 0.5 * 10.0**-decimals
-    frame["value"] = pd.to_numeric(frame["value"], errors="coerce")
-    frame["num_records"] = pd.to_numeric(frame["num_records"], errors="coerce")
-    frame["record_bits"] = pd.to_numeric(frame["record_bits"], errors="coerce")
+    for column in ("value", "num_records", "record_bits"):
+        frame[column] = pd.to_numeric(frame[column], errors="coerce")
     frame = frame[frame["value"].notna()].reset_index(drop=True)
-    for column, value in (("rounding", frame["rounding"]), ("bytes", frame["value"])):
-        cells = zip(frame["paper"], frame["table"], value, frame["unit"], strict=True)
-        frame[column] = pd.Series([paper_bytes(*cell) for cell in cells], dtype=float)
-    seconds = [paper_seconds(value, unit) for value, unit in zip(frame["value"], frame["unit"], strict=True)]
-    frame["seconds"] = pd.Series(seconds, dtype=float)
+    sizes = [paper_bytes(*each) for each in zip(frame["paper"], frame["table"], frame["unit"], strict=True)]
+    scale = pd.Series(sizes, dtype=float)
+    frame["bytes"], frame["rounding"] = frame["value"] * scale, frame["rounding"] * scale
+    frame["seconds"] = frame["value"] * frame["unit"].map(SECONDS).astype(float)
     return frame
 
 

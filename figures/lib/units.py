@@ -27,17 +27,9 @@ def has(value: Any) -> bool:
     return value is not None and not pd.isna(value)
 
 
-def paper_bytes(paper: str, table: str, value: float, unit: str) -> float | None:
-    """Bytes (or bytes a second, for a unit such as MB/s) of a printed number; None if the unit is no byte unit."""
-    scale = DECIMAL if (paper, table) in DECIMAL_TABLES else BINARY
-    factor = scale.get(unit.removesuffix("/s"))
-    return None if factor is None else value * factor
-
-
-def paper_seconds(value: float, unit: str) -> float | None:
-    """Seconds of a printed number; None if the unit is no time."""
-    factor = SECONDS.get(unit)
-    return None if factor is None else value * factor
+def paper_bytes(paper: str, table: str, unit: str) -> int | None:
+    """Bytes (or bytes a second, for a unit such as MB/s) of a printed unit; None if it is no unit of bytes."""
+    return (DECIMAL if (paper, table) in DECIMAL_TABLES else BINARY).get(unit.removesuffix("/s"))
 
 
 def significant(value: float | None, digits: int = 3) -> str:
