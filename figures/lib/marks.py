@@ -33,14 +33,11 @@ class Mark:
     symbol: str
     tex: str
     meaning: str
-    cell: bool = False
 
 
 EVERY = [Mark(**each) for each in data("lib")["marks"]]
-MARKS = tuple(mark for mark in EVERY if not mark.cell)
-CELL_MARKS = tuple(mark for mark in EVERY if mark.cell)
-"""Marks that stand at single cells: a record alone does not decide them."""
 SYMBOLS = {mark.key: mark.symbol for mark in EVERY}
+MEANINGS = {mark.key: mark.meaning for mark in EVERY}
 
 
 def security_target(row: dict[str, Any]) -> float:
@@ -86,7 +83,8 @@ RULES: dict[str, Callable[[dict[str, Any]], Any]] = {
         has(row.get("answer_s")) and row["answer_q3_s"] - row["answer_q1_s"] > SPREAD_LIMIT * row["answer_s"]
     ),
 }
-"""When a row has each of MARKS."""
+"""When a row has a mark; all others stand at single cells: a record alone does not decide them."""
+MARKS = tuple(mark for mark in EVERY if mark.key in RULES)
 
 
 def marks_of(row: dict[str, Any]) -> list[str]:

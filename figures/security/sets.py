@@ -1,5 +1,6 @@
 """The audit's first table: every published parameter set and every set of params/, claimed and found security."""
 
+from collections import Counter
 from typing import Any
 
 import pandas as pd
@@ -7,7 +8,7 @@ from pirlab_estimator.security.attacks import bits_text
 
 from ..lib.data import data
 from ..lib.inputs import Inputs
-from ..lib.marks import MARKS, without_symbols, without_text
+from ..lib.marks import MEANINGS, SYMBOLS, without_symbols, without_text
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from .document import Audit, claim_text, load_audit, secret_text, verdict
@@ -45,7 +46,7 @@ def build(audit: Audit) -> Table:
     rows = [shown.row(row) for row in entries]
     data = [_data(row, audit.target) | {f"{a}_bits": row["attacks"].get(a) for a in attacks} for row in entries]
     frame = pd.DataFrame(data, columns=[*SPEC.keys, *(f"{a}_bits" for a in attacks)])
-    return shown.table(rows, frame, _footnotes(audit), **_said(audit))
+    return shown.table(rows, frame, meanings=_meanings(audit), **_said(audit))
 
 
 def _mark(row: dict[str, Any], target: float) -> str:
@@ -61,14 +62,11 @@ def _data(row: dict[str, Any], target: float) -> dict[str, Any]:
     return {key: row.get(key) for key in SPEC.keys} | extra
 
 
-def _footnotes(audit: Audit) -> list[tuple[Any, str]]:
-    found = []
-    for mark in MARKS:
-        count = sum(mark.symbol in _mark(row, audit.target) for row in audit.sets)
-        meaning = f"below {audit.target:g} bits" if mark.key == "insecure" else mark.meaning
-        if count:
-            found.append((mark, f"{meaning} ({count} of {len(audit.sets)} rows)"))
-    return found
+def _meanings(audit: Audit) -> dict[str, str]:
+    """What marks say, each with the number of its rows."""
+    counts = Counter(symbol for row in audit.sets for symbol in _mark(row, audit.target))
+    meanings = MEANINGS | {"insecure": f"below {audit.target:g} bits"}
+    return {key: f"{text} ({counts[SYMBOLS[key]]} of {len(audit.sets)} rows)" for key, text in meanings.items()}
 
 
 def _said(audit: Audit) -> dict[str, Any]:
