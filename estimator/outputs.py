@@ -7,8 +7,11 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
 from typing import TextIO
+
+import jinja2
 
 STANDARD = Path("-")
 #: The process's mask of permissions, which can only be read by setting it; and permissions of new files.
@@ -94,6 +97,14 @@ def refuse_inputs(*outputs: Path) -> None:
         identity = _identity(path)
         if identity is not None and identity in _inputs:
             raise OutputError(path, f"it is {_inputs[identity]}, which is read and would be destroyed")
+
+
+@cache
+def template(path: Path) -> jinja2.Template:
+    """The template of a text, in which every name must be known."""
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.keep_trailing_newline = True
+    return environment.from_string(path.read_text(encoding="utf-8"))
 
 
 def write(path: Path, content: str | bytes) -> None:
