@@ -39,6 +39,8 @@ ANSWER_BYTES = 12 * KIB
 """A full answer ciphertext, 28 bits a coefficient of a and 20 of b."""
 QUERY_BYTES = 7
 """A coefficient of a query modulo the 56-bit q."""
+Declared = dict[tuple[str, int, int], frozenset[str]]
+"""Ids of columns by (set, records, record bits)."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
 
 
 def rows(
-    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, columns: "Declared | None" = None
+    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, columns: Declared | None = None
 ) -> list[Measured]:
     """The records of the paper's protocols that answer one query at a time with one thread, and the rows that were
     predicted and not measured. columns: what they stand for; as experiments/ says by default."""
@@ -217,10 +219,6 @@ def rows(
         own = columns.get((row["set"], int(row["records"]), int(row["record_bits"])), frozenset())
         found.append(Measured(row, _layout(row), _values(row), sizes, own))
     return found
-
-
-Declared = dict[tuple[str, int, int], frozenset[str]]
-"""Ids of columns by (set, records, record bits)."""
 
 
 def declared(folder: Path = ROOT / "experiments") -> Declared:
