@@ -17,8 +17,8 @@ from ..lib.inputs import Inputs
 from ..lib.marks import provenance
 from ..lib.protocols import STEPS, Steps
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table
-from ..lib.units import human_seconds, significant
+from ..lib.table import Row, Table
+from ..lib.units import human_seconds
 from .steps import PIROUETTE, Document, phase, shown, steps, transforms
 
 NAMES = {
@@ -69,7 +69,11 @@ def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Tabl
             named.append(("phase 0", _together([line for line in answer if line["step"] in of.first])))
         named.append(("answer", _together(answer) | {"measured_s": row["answer_s"]}))
         for name, line in named:
-            lines.append(SPEC.row(row | line | {"name": name, "share": _share(line, row["answer_s"])}, row["id"]))
+            seconds, bound = line["measured_s"], line["bound_s"] or None
+            # The share of a step in the seconds of all steps, without the keys.
+            share = None if line.get("step") in PIROUETTE.once else seconds / row["answer_s"]
+            own = {"name": name, "bound": bound, "ratio": seconds / bound if bound else None, "share": share}
+            lines.append(SPEC.row(row | line | own, row["id"]))
     others = sorted({str(row["cpu"]) for row in rows} - {costs.machine})
     where = f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter."
     said: dict[str, Any] = {"protocol": of.title, "keys": "keys and " if of.once else "", "machine": costs.machine}
@@ -86,19 +90,4 @@ def _together(found: Sequence[Document]) -> dict[str, Any]:
     return sums | {"predicted_s": None if None in predicted else sum(predicted)}
 
 
-def _share(line: Document, answer: float) -> float | None:
-    """The share of a step in the seconds of all steps, without the keys."""
-    return None if line.get("step") in PIROUETTE.once else line["measured_s"] / answer
-
-
-def _bound(line: Document) -> Cell:
-    return Cell(human_seconds(line["bound_s"]) if line["bound_s"] else "–", sort=line["bound_s"])
-
-
-SPEC = spec(
-    "pirouette/phases",
-    series=series,
-    step=lambda line: Cell(line["name"]),
-    bound=_bound,
-    ratio=lambda line: Cell(significant(line["measured_s"] / line["bound_s"], 3) if line["bound_s"] else "–"),
-)
+SPEC = spec("pirouette/phases", series=series)

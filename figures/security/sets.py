@@ -22,13 +22,11 @@ def _bits(row: dict[str, Any]) -> Cell:
     return Cell(bits_text(row["bits"], row["target"]), _mark(row, row["target"]) + without_symbols(row), row["bits"])
 
 
+WORDS = ("secret", "verdict", "claim")
 SPEC = spec(
     "security/sets",
     kind=lambda row: Cell(KINDS[row["kind"]]["name"]),
-    secret=lambda row: Cell(secret_text(row["secret"])),
     bits=_bits,
-    verdict=lambda row: Cell(verdict(row["bits"], row["target"])),
-    claim=lambda row: Cell(claim_text(row)),
 )
 
 
@@ -43,8 +41,8 @@ def build(audit: Audit) -> Table:
     entries = [row | {"target": audit.target} for row in sorted(audit.sets, key=lambda row: order[row["paper"]])]
     attacks = [name for name in ATTACKS if any(name in row["attacks"] for row in entries)]
     shown = SPEC.wider("samples", attack_columns(attacks))
-    rows = [shown.row(row) for row in entries]
     data = [_data(row, audit.target) | {f"{a}_bits": row["attacks"].get(a) for a in attacks} for row in entries]
+    rows = [shown.row(row | {key: line[key] for key in WORDS}) for row, line in zip(entries, data)]
     frame = pd.DataFrame(data, columns=[*SPEC.keys, *(f"{a}_bits" for a in attacks)])
     return shown.table(rows, frame, meanings=_meanings(audit), **_said(audit))
 
