@@ -75,7 +75,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     # A memory map's pages count as resident although the system may drop them: there, only the anonymous part counts.
     mapped = record["database"]["source"].startswith("mmap:")
     return {
-        "offline_download_bytes": _sizes(transcript, "download", OFFLINE),
+        "offline_bytes": sum(_sizes(transcript, way, OFFLINE) for way in ("download", "upload")),
         "offline_upload_bytes": _sizes(transcript, "upload", OFFLINE),
         "upload_bytes": _sizes(transcript, "upload", ("query", "online")),
         "download_bytes": _sizes(transcript, "download", (ANSWER, "online")),
@@ -124,7 +124,7 @@ def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
 
 
 MEASURED = words(
-    "offline_download_bytes offline_upload_bytes upload_bytes download_bytes preprocess_s answer_s answer_q1_s "
+    "offline_bytes offline_upload_bytes upload_bytes download_bytes preprocess_s answer_s answer_q1_s "
     "answer_q3_s throughput_bytes_per_s answer_read_bytes_per_s peak_bytes described_peak_bytes compared right"
 )
 PLAIN = words(

@@ -120,9 +120,8 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
         same |= {"series": series_name(record["protocol"], record["series"]), "set": record["series"]}
         same |= {"marks": " ".join(marks_of(record)), "record_id": record["id"]}
         database = record["queries"] * record["records"] * record["record_bits"] / 8
-        sizes = {"offline_bytes": record["offline_download_bytes"] + record["offline_upload_bytes"]}
         for metric in METRICS:
-            point = same | metric.point((record | sizes)[metric.column])
+            point = same | metric.point(record[metric.column])
             if metric.key == "throughput" and record["status"] == "ok":
                 point |= {"q1": database / record["answer_q3_s"] / metric.factor}
                 point |= {"q3": database / record["answer_q1_s"] / metric.factor}

@@ -47,7 +47,6 @@ def _enrich(row: dict[str, Any], expected: pd.DataFrame) -> dict[str, Any]:
     row = row | {
         "record_id": row["id"],
         "marks": " ".join(marks_of(row)),
-        "offline_bytes": row["offline_download_bytes"] + row["offline_upload_bytes"],
         "bandwidth_share": row["answer_read_bytes_per_s"] / row["read_bandwidth"]
         if has(row["read_bandwidth"])
         else None,
