@@ -201,7 +201,7 @@ def _stages(
         unsure = above > VARIANCE_TOLERANCE
         if not equality:
             unsure = variance > (1 - below) * (1 + VARIANCE_TOLERANCE) * bound**2
-        few = _few(samples, keys, needed)
+        few = f"few samples: {samples}" if samples < ENOUGH_SAMPLES else f"few keys: {keys}" if keys < needed else ""
         rows.append(Comparison(quantity, "", sqrt(expected), sqrt(variance), within, tolerance, few, unsure))
     return rows
 
@@ -214,13 +214,6 @@ def _sampling_error(independent: float) -> tuple[float, float]:
     half = independent / 2
     below, above = gammaincinv(half, SAMPLING_QUANTILE), gammainccinv(half, SAMPLING_QUANTILE)
     return 1 - float(below) / half, float(above) / half - 1
-
-
-def _few(samples: int, keys: int, needed: int) -> str:
-    """The label of a stage that is sampled less than a comparison of noise asks for."""
-    if samples < ENOUGH_SAMPLES:
-        return f"few samples: {samples}"
-    return f"few keys: {keys}" if keys < needed else ""
 
 
 def _independent_samples(stage: dict, samples: int, keys: int, random_data: bool) -> float:

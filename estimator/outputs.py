@@ -7,12 +7,17 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
 from typing import TextIO
 
+import jinja2
+
 STANDARD = Path("-")
-#: Permissions of new files.
-MODE = 0o666
+#: The process's mask of permissions, which can only be read by setting it; and permissions of new files.
+_UMASK = os.umask(0)
+os.umask(_UMASK)
+MODE = 0o666 & ~_UMASK
 Identity = tuple[int, int]
 
 #: What the running command reads, by device and inode.
@@ -94,6 +99,14 @@ def refuse_inputs(*outputs: Path) -> None:
             raise OutputError(path, f"it is {_inputs[identity]}, which is read and would be destroyed")
 
 
+@cache
+def template(path: Path) -> jinja2.Template:
+    """The template of a text, in which every name must be known."""
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment.keep_trailing_newline = True
+    return environment.from_string(path.read_text(encoding="utf-8"))
+
+
 def write(path: Path, content: str | bytes) -> None:
     """Write an output; OutputError where that fails, and nothing of a regular file is left then."""
     refuse_inputs(path)
@@ -101,7 +114,9 @@ def write(path: Path, content: str | bytes) -> None:
     try:
         file = _place(path)
         if file is None:
-            _print(data)
+            stream = _standard[-1] if _standard else sys.stdout
+            stream.write(data.decode("utf-8"))
+            stream.flush()
         elif isinstance(file, str):
             with open(os.open(file, os.O_WRONLY), "wb", buffering=0) as special:
                 left = memoryview(data)
@@ -145,12 +160,6 @@ def _place(path: Path) -> Path | str | None:
     return Path(os.path.realpath(path)) if stat.S_ISREG(mode) else str(path)
 
 
-def _print(data: bytes) -> None:
-    stream = _standard[-1] if _standard else sys.stdout
-    stream.write(data.decode("utf-8"))
-    stream.flush()
-
-
 def _replace(file: Path, data: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=".pirlab-", suffix=".part", dir=file.parent)
@@ -158,7 +167,7 @@ def _replace(file: Path, data: bytes) -> None:
         with open(handle, "wb") as part:
             part.write(data)
             part.flush()
-            os.chmod(name, stat.S_IMODE(file.stat().st_mode) if file.exists() else MODE & ~_UMASK)
+            os.chmod(name, stat.S_IMODE(file.stat().st_mode) if file.exists() else MODE)
             os.fsync(part.fileno())
         os.replace(name, file)
     except BaseException:
@@ -172,13 +181,3 @@ def _replace(file: Path, data: bytes) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-
-def _umask() -> int:
-    """The process's mask of permissions, which can only be read by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-_UMASK = _umask()

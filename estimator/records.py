@@ -74,6 +74,11 @@ def read_json(path: Path) -> Any:
     return parse(path, read_text(path))
 
 
+def read_lines(path: Path) -> list[Any]:
+    """The documents of a file of JSON lines."""
+    return [parse(path, line) for line in read_text(path).splitlines() if line.strip()]
+
+
 def read(path: Path) -> dict[str, Any]:
     """The record in a file."""
     return check(path, read_json(path))

@@ -14,7 +14,7 @@ from pirlab_estimator.compare import compare
 from pirlab_estimator.noise.error import Noise
 from pirlab_estimator.noise.stage import Decision, Stage, by_class, evaluate, record_noise
 from pirlab_estimator.noise.tails import log2_gaussian_tail, log2_subgaussian_tail
-from pirlab_estimator.schemas import load, validate
+from validated import load, validate
 
 
 def decided(variances, counts, threshold=10.0, **more):

@@ -9,7 +9,6 @@ import pytest
 from pirlab_estimator.describe import describe
 from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import every_set
-from pirlab_figures.lib import columns
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.lib.paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Printed
@@ -34,7 +33,7 @@ def own(protocols: tuple[str, ...] = FAMILY) -> dict[tuple[str, str], Printed]:
 @cache
 def described() -> dict[Place, dict[str, Any]]:
     """What the binary says of each row that stands for columns."""
-    places = [*columns.declared()]
+    places = [*inspire_paper.declared()]
     keys = ("parameters", "records", "record_bits")
     sets = [every_set()[place[0]] for place in places]
     asked = [dict(zip(keys, (str(ROOT / f"params/{name}.toml"), *place[1:]))) for (name, _), place in zip(sets, places)]
@@ -72,7 +71,7 @@ def fault(column: Printed, line: dict[str, Any]) -> str | None:
 
 def test_every_column_has_a_row():
     """But for content discovery, where the paper names no size of records and 100 bytes stand in."""
-    printed, held = own(), columns.declared()
+    printed, held = own(), inspire_paper.declared()
     assert len(printed) == 179
     lacking = {
         key
@@ -85,7 +84,7 @@ def test_every_column_has_a_row():
 
 def test_every_row_has_the_layout_of_its_columns(binary):
     printed, wrong = own(), []
-    for place, ids in columns.declared().items():
+    for place, ids in inspire_paper.declared().items():
         line = described()[place]
         for id in ids:
             column = printed.get((line["protocol"], id))
@@ -115,7 +114,7 @@ def test_an_experiment_lists_the_columns_of_its_rows(tmp_path):
           ] },
         ]
     """)
-    assert columns.declared(tmp_path) == {("x/a", 16, 8): {"2/1GB"}, ("x/b", 5, 8): {"2/1GB", "3/1GB/1"}}
+    assert inspire_paper.declared(tmp_path) == {("x/a", 16, 8): {"2/1GB"}, ("x/b", 5, 8): {"2/1GB", "3/1GB/1"}}
 
 
 def test_every_packing_has_a_row():

@@ -11,10 +11,10 @@ from pirlab_estimator import predict
 from pirlab_estimator.compare import compare, failure_band
 from pirlab_estimator.noise.error import Noise
 from pirlab_estimator.noise.primitive_failure import FloorInputs, _first_alone
-from pirlab_estimator.schemas import validate
 from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.pirouette import failure, failure_plot
 from synthetic_parts import BUILD, machine
+from validated import validate
 
 COMMON = {"n": 1024, "modulus": "268369921*249561089", "dimension": 256, "form": "joint", "family": "balanced"}
 COMMON |= {"secret": "ternary", "stddev": 3.2, "rotation_base": 1 << 19, "trials": 1024, "batch": 16}

@@ -8,7 +8,6 @@ from math import erfc, log2, sqrt
 import mpmath
 import numpy as np
 import pytest
-from pirlab_estimator import schemas
 from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.noise import PROTOCOLS, predict_noise
 from pirlab_estimator.noise.ring_setting import KEY_SQUARES
@@ -18,6 +17,7 @@ from pirlab_estimator.sets import every_set
 from pirlab_figures.lib import marks
 from pirlab_workflow.files import ROOT
 from scipy.stats import chi2
+from validated import validate
 
 SHAPES = {"small": (1 << 16, 512), "bits": (1 << 24, 1), "long": (1 << 12, 1 << 15), "wide": (1 << 24, 512)}
 SETS = {
@@ -169,7 +169,7 @@ def test_no_bound_is_below_the_chance_of_a_key_that_is_longer_than_it_allows_for
         length, dimension = allowed(described[name], made, stage)
         assert length > 1
         assert log2_longer(length, dimension) <= made[stage]["log2_long_key"] <= made[stage]["log2_failure_bound"]
-        schemas.validate(made[stage], "noise-stage")
+        validate(made[stage], "noise-stage")
 
 
 def decisions_of(description, length):

@@ -8,8 +8,8 @@ import pytest
 from pirlab_estimator import predict
 from pirlab_estimator.compare import ENOUGH_KEYS, ENOUGH_KEYS_IN_COMMON, ENOUGH_SAMPLES, compare
 from pirlab_estimator.noise.digits import RANDOMISED, gadget
-from pirlab_estimator.schemas import validate
 from tier import VERIFY
+from validated import validate
 
 #: Settings of every operation for the binary: small dimension, many coefficients.
 RING = {"n": 64, "prime_bits": [28, 28], "secret": "ternary", "stddev": 3.2, "samples": 1 << 14}

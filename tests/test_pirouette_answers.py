@@ -261,7 +261,7 @@ def test_figure4_joins_the_sets_of_a_protocol_to_one_series(expected):
     others += [row(source_kind="published", set="pirouette/published", id="published")]
     respire = [row("respire", source_kind=kind, id=kind, set=f"respire/{kind}") for kind in ("published", "repaired")]
     joined = pd.DataFrame([*others, *respire, large, small]).fillna({"source_kind": "searched"})
-    data = figure4.build(joined.assign(offline_download_bytes=0, throughput_bytes_per_s=1e8), expected)
+    data = figure4.build(joined.assign(offline_bytes=0, throughput_bytes_per_s=1e8), expected)
     assert [name for _, name, _ in data.series] == ["pirouette/secure", "respire/published", "respire/secure"]
     own = data.measured()
     assert set(own[own["set"] == "pirouette/secure"]["record_id"]) == {"one", "large"}

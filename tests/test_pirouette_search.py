@@ -25,10 +25,9 @@ from pirlab_estimator.search.pirouette import block as block_module
 from pirlab_estimator.search.pirouette import command as command_module
 from pirlab_estimator.search.pirouette import space as space_module
 from pirlab_estimator.search.pirouette.candidate import Candidate
-from pirlab_estimator.search.pirouette.circuit import Search
+from pirlab_estimator.search.pirouette.circuit import Journal, Search
 from pirlab_estimator.search.pirouette.command import OFFLINE_BYTES, OFFLINE_BYTES_HALF, main, safest, space_of
 from pirlab_estimator.search.pirouette.gadgets import Gadgets
-from pirlab_estimator.search.pirouette.journal import Journal
 from pirlab_estimator.search.pirouette.space import (
     Limits,
     Ring,

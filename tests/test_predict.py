@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pirlab_estimator import cost, predict
 from pirlab_estimator.describe import DescribeError, describe, read_descriptions
-from pirlab_estimator.schemas import validate
+from validated import validate
 
 SETS = ["simplepir/usenix23", "simplepir/secure-n1088", "simplepir/secure-sd11"]
 SETS += ["doublepir/usenix23", "doublepir/usenix23-one-hint", "doublepir/secure-n1088", "doublepir/secure-sd11"]

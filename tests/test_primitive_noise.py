@@ -9,7 +9,7 @@ from pirlab_estimator.compare import compare
 from pirlab_estimator.cost import UnitCosts
 from pirlab_estimator.cost.primitive import described_times
 from pirlab_estimator.noise.primitive import OPERATIONS
-from pirlab_estimator.schemas import validate
+from validated import validate
 
 COMMON = {"n": 64, "modulus": "268369921*249561089", "secret": "ternary", "stddev": 3.2, "keys": 20, "samples": 16384}
 GADGET = {"family": "balanced", "base": 256, "dropped": 0}

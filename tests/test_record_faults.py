@@ -8,10 +8,10 @@ import pytest
 import synthetic
 import synthetic_primitives
 from pirlab_estimator import records
+from pirlab_estimator.records import InputError
 from pirlab_figures.cli import main
 from pirlab_workflow import reference, steps
 from pirlab_workflow.experiments import read_profile
-from pirlab_workflow.files import PlanError
 from pirlab_workflow.plan import Plan
 from synthetic_parts import changed
 
@@ -185,6 +185,6 @@ def test_no_reference_run_is_made_of_what_does_not_hold(planned, tmp_path):
     out = tmp_path / "reference"
     out.mkdir()
     (out / "kept").touch()
-    with pytest.raises(PlanError, match=r"json: correct\.compared: status ok"):
+    with pytest.raises(InputError, match=r"json: correct\.compared: status ok"):
         reference.copy(planned, out)
     assert (out / "kept").exists(), "the present one stays"

@@ -18,9 +18,9 @@ from pirlab_estimator.search.choose import choose, reasons
 from pirlab_estimator.search.evaluate import Evaluator, Figures, Shape
 from pirlab_estimator.search.files import toml
 from pirlab_estimator.search.front import Front, undominated
-from pirlab_estimator.search.gadget_choice import least_base, quietest_gadget
 from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.progress import Progress
+from pirlab_estimator.search.rings import least_base, quietest_gadget
 from pirlab_estimator.search.sensitivity import sensitivity
 from pirlab_estimator.search.walk import Found, Least, figures_of, front_of, relaxed, walk
 from pirlab_estimator.sets import resolve
@@ -99,7 +99,7 @@ def exhaustive(space, evaluator, bounds):
         for combination in space.combinations(everything)
         for at in itertools.product(*(range(n) for n in shape))
     ]
-    figures = figures_of(space, evaluator, asked)
+    figures = [each for _, each in figures_of(space, evaluator, asked)]
     right = [
         Found(literal, each)
         for (combination, at), each in zip(asked, figures)

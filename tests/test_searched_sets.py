@@ -35,12 +35,16 @@ def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
     )
     assert set(listed.stdout.split()) == {f"params/searched/{name}/1.toml" for name in names}
     groups = expand("inspire/found", read_profile("paper"))
-    rows = {tuple(labelled(row.parameters, row.changes) for row in group.rows): group.rows for group in groups}
+    rows = {
+        tuple(labelled(row.asked["parameters"], row.asked.get("with", {})) for row in group.rows): group.rows
+        for group in groups
+    }
     for search in SEARCHES:
         column = labelled(search["no-worse-than"], search.get("with", {}))
         found = f"params/searched/{search['experiment']}/1.toml"
         for row in rows.pop((column, found)):
-            assert (row.records, row.record_bits) == (count(str(search["records"])), search["record-bits"])
+            asked = row.asked["records"], row.asked["record_bits"]
+            assert asked == (count(search["records"]), search["record-bits"])
     assert not rows, "pairs that no search is about"
 
 

@@ -7,15 +7,16 @@ audited, never measured.
 """
 
 import json
-import os
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import yaml
+from pirlab_estimator.cost.plan import usable_cores
+from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import every_set
 from pirlab_figures.lib.units import count_text, human_bytes
 
@@ -33,32 +34,23 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True)
 class Row:
-    """One parameter set at one database shape; `own`: options that other rows of its group do not have; `changes`:
-    values that stand instead of the set's own."""
+    """One parameter set at one database shape, or one primitive with its settings.
+
+    asked: that, as the binary takes it. own: options that other rows of its group do not have.
+    """
 
     id: str
-    parameters: str
-    records: int
-    record_bits: int
+    asked: dict[str, Any]
     own: dict[str, Any] = field(default_factory=dict)
-    changes: dict[str, Any] = field(default_factory=dict)
 
     def run(self, options: dict[str, Any]) -> dict[str, Any]:
         """The row in a group file."""
-        return self.asked() | options | self.own
+        return self.asked | options | self.own
 
     def request(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The row as `pirlab describe --batch` is asked."""
+        """The row as `describe --batch` is asked."""
         run = self.run(options)
-        return self.asked() | {key: run[key] for key in ("queries", "updates", "streamed") if key in run}
-
-    def asked(self) -> dict[str, Any]:
-        """What tells this row from others in a group file."""
-        changed = {"with": self.changes} if self.changes else {}
-        return {"parameters": self.parameters, "records": self.records, "record_bits": self.record_bits} | changed
-
-
-AnyRow = Row | primitives.Row
+        return self.asked | {key: run[key] for key in ("queries", "updates", "streamed") if key in run}
 
 
 @dataclass
@@ -67,7 +59,7 @@ class Group:
 
     experiment: str
     id: str
-    rows: Sequence[AnyRow]
+    rows: Sequence[Row]
     options: dict[str, Any]
     kind: str = "protocol"
     measured: bool = True
@@ -163,26 +155,14 @@ def parameter_file(name: str) -> str:
     return f"params/{name}.toml"
 
 
-def number(value: int | str) -> int:
-    """A count as written: 5 or "2^22"."""
-    return 1 << int(value[2:]) if isinstance(value, str) else int(value)
-
-
 def shape(written: dict[str, Any]) -> Shape:
     """Records and record bits of a shape as written."""
-    return number(written["records"]), number(written["record_bits"])
-
-
-def common_shapes(experiment: dict[str, Any]) -> list[Shape]:
-    """The shapes of every series that has none of its own, without repeats, in order."""
-    grid = experiment.get("grid", {"records": [], "record_bits": []})
-    cross = [(number(n), number(w)) for n in grid["records"] for w in grid["record_bits"]]
-    return list(dict.fromkeys([*cross, *map(shape, experiment.get("shapes", []))]))
+    return count(written["records"]), count(written["record_bits"])
 
 
 def runs(series: dict[str, Any], at: Shape, common: list[Shape]) -> bool:
     """Whether a series runs at a shape."""
-    fits = number(series.get("min_record_bits", 1)) <= at[1] <= number(series.get("max_record_bits", at[1]))
+    fits = count(series.get("min_record_bits", 1)) <= at[1] <= count(series.get("max_record_bits", at[1]))
     return fits and at in (map(shape, series["shapes"]) if "shapes" in series else common)
 
 
@@ -196,18 +176,24 @@ def series_rows(series: dict[str, Any], at: Shape, contents: Iterable[str]) -> l
     """The rows of a series at a shape, one for each content of the database."""
     own = {key: series[key] for key in OWN_OPTIONS if key in series}
     if own.get("threads") == "machine":  # all that this process may use
-        own["threads"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        own["threads"] = usable_cores()
     if columns := [c for w in series.get("shapes", []) if shape(w) == at for c in w.get("columns", [])]:
         own["columns"] = columns  # opaque to the program, which copies them into the record
     if own.get("streamed"):  # a streamed database takes no updates
         own["updates"] = 0
-    file, changes = parameter_file(series["parameters"]), series.get("with", {})
+    asked = of_set(series["parameters"], at, series.get("with", {}))
     return [
-        Row(f"{series['id']}-{content}", file, *at, own | {"database": CONSTANTS[content]}, changes)
+        Row(f"{series['id']}-{content}", asked, own | {"database": CONSTANTS[content]})
         if content in CONSTANTS
-        else Row(series["id"], file, *at, own, changes)
+        else Row(series["id"], asked, own)
         for content in contents
     ]
+
+
+def of_set(name: str, at: Shape, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What the binary is asked of a parameter set, with values that stand instead of its own, at a shape."""
+    changed = {"with": dict(changes)} if changes else {}
+    return {"parameters": parameter_file(name), "records": at[0], "record_bits": at[1]} | changed
 
 
 def expand(name: str, profile: dict[str, Any]) -> list[Group]:
@@ -215,8 +201,10 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     experiment = load_experiment(name)
     if experiment.get("kind") == "primitive":
         options = primitives.options(experiment, profile)
-        combinations = primitives.combinations(experiment, f"experiments/{name}.toml")
-        return [Group(name, id, rows, options, "primitive") for id, rows in combinations]
+        groups = primitives.combinations(experiment, f"experiments/{name}.toml")
+        return [
+            Group(name, id, [Row(*row) for row in rows.items()], options, "primitive") for id, rows in groups.items()
+        ]
     if experiment.get("kind") == "security":
         return [audited(name, experiment)]
     options = {"queries": 1, "updates": 0, "threads": 1, "kernel": "auto"} | experiment["row"]
@@ -224,7 +212,10 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     contents = options.pop("contents", ["random"])
     options.setdefault("repetitions", profile["repetitions"])
     options["time_limit_seconds"] = profile["time_limit_seconds"]
-    groups, common = [], common_shapes(experiment)
+    # The shapes of every series that has none of its own.
+    grid = experiment.get("grid", {"records": [], "record_bits": []})
+    cross = product(map(count, grid["records"]), map(count, grid["record_bits"]))
+    found, common = [], list(dict.fromkeys([*cross, *map(shape, experiment.get("shapes", []))]))
     own = [shape(written) for series in experiment["series"] for written in series.get("shapes", [])]
     jobs = dict.fromkeys(job_of(series) for series in experiment["series"])
     for at, (job, unmeasured) in product(dict.fromkeys(common + own), jobs):
@@ -244,16 +235,13 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
             notes.append(f"database {words}, the cap of profile {profile['profile']}")
         id = f"{count_text(records)}x{bits}" + (f"-{job}" if job else "")
         at_most = {"updates": min(options["updates"], records)}
-        groups.append(Group(name, id, rows, options | at_most, measured=not notes, notes=notes))
-    return groups
+        found.append(Group(name, id, rows, options | at_most, measured=not notes, notes=notes))
+    return found
 
 
 def audited(name: str, experiment: dict[str, Any]) -> Group:
     """All sets at one shape, to be described."""
     at = shape(experiment["shape"])
-    rows = [
-        Row(id.replace("/", "-"), parameter_file(each), *at, changes={**changes})
-        for id, (each, changes) in every_set().items()
-    ]
+    rows = [Row(id.replace("/", "-"), of_set(each, at, changes)) for id, (each, changes) in every_set().items()]
     options = {"queries": 1, "updates": 0, "repetitions": 0}
     return Group(name, "sets", rows, options, "security", False, ["security only: nothing to measure"])

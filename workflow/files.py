@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pirlab_estimator import records
 from pirlab_estimator.outputs import OutputError, write
+from pirlab_estimator.records import InputError
 from pirlab_estimator.schemas import fault
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def figure_code() -> list[str]:
     """The files that figures are made by, as rules name them."""
-    kinds = (".py", ".toml", ".html", ".mplstyle")
+    kinds = (".py", ".toml", ".j2", ".mplstyle")
     return sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in kinds and "out" not in path.parts)
 
 
@@ -37,14 +37,6 @@ def check(document: Any, schema_path: Path, source: Path | str) -> None:
         raise PlanError(f"{short(source)}: {problem} The schema is {short(schema_path)}.")
 
 
-def read_record(path: Path) -> dict[str, Any]:
-    """The record in a file; PlanError with file, key and remedy where it is not valid."""
-    try:
-        return records.read(path)
-    except records.InputError as error:
-        raise PlanError(str(error)) from None
-
-
 def read_json(path: Path) -> Any:
     """The JSON in a file; None where there is no file or no JSON."""
     try:
@@ -54,7 +46,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file, unchecked; empty where there is none. `read_record` reads what is drawn or judged."""
+    """The JSON object in a file, unchecked; empty where there is none. `records.read` reads what is drawn or judged."""
     found = read_json(path)
     return found if isinstance(found, dict) else {}
 
@@ -74,6 +66,6 @@ def exit_code(work: Callable[[], int]) -> int:
     """The exit code of a command: 2, with one paragraph, where a file cannot be used or written."""
     try:
         return work()
-    except (OutputError, PlanError) as error:
+    except (InputError, OutputError, PlanError) as error:
         print(error, file=sys.stderr)
         return 2

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .experiments import OTHER_KINDS, AnyRow, Group, Row, expand, load_experiment
+from .experiments import OTHER_KINDS, Group, Row, expand, load_experiment
 from .files import ROOT, PlanError, read_json, read_object, write_if_changed
 
 #: A row with a record of these is done; any other record is replaced by the next run.
@@ -44,14 +44,14 @@ class Plan:
         """The groups that this profile measures."""
         return [group for group in self.groups.values() if group.measured]
 
-    def measured_rows(self) -> Iterator[tuple[Group, AnyRow]]:
+    def measured_rows(self) -> Iterator[tuple[Group, Row]]:
         """The rows that this profile measures, each with its group."""
         return ((group, row) for group in self.measured() for row in group.rows)
 
     def parameters(self, experiment: str) -> list[str]:
         """The parameter files of an experiment; primitives have none."""
-        rows = [row for group in self.of(experiment) for row in group.rows]
-        return sorted({row.parameters for row in rows if isinstance(row, Row)})
+        asked = (row.asked for group in self.of(experiment) for row in group.rows)
+        return sorted({each["parameters"] for each in asked if "parameters" in each})
 
     def describe(self, experiment: str) -> list[str]:
         """The command that describes an experiment's rows."""
@@ -97,7 +97,7 @@ class Plan:
         names = [name for name, experiment in self.experiments.items() if experiment.get("kind") == "security"]
         return {name: self._of_profile("audit", f"{name}.json") for name in names}
 
-    def record(self, group: Group, row: AnyRow) -> Path:
+    def record(self, group: Group, row: Row) -> Path:
         """The record of a row."""
         return self.results / "records" / group.experiment / group.id / f"{row.id}.json"
 
@@ -110,7 +110,7 @@ class Plan:
         return self.results / "fresh.json"
 
     def group_file(
-        self, group: Group, rows: Sequence[AnyRow] | None = None, seconds: dict[str, float] | None = None
+        self, group: Group, rows: Sequence[Row] | None = None, seconds: dict[str, float] | None = None
     ) -> dict[str, Any]:
         """A group as `pirlab run --group` and `pirlab key --group` read it.
 
@@ -129,12 +129,12 @@ class Plan:
             ],
         }
 
-    def status(self, group: Group, row: AnyRow) -> str | None:
+    def status(self, group: Group, row: Row) -> str | None:
         """Status of a row's record; None where there is none that can be read."""
         status = read_object(self.record(group, row)).get("status")
         return status if isinstance(status, str) else None
 
-    def missing(self, group: Group) -> list[AnyRow]:
+    def missing(self, group: Group) -> list[Row]:
         """Rows that a run measures: those without a record, with a failed one, or with one to be replaced."""
         asked = read_json(self.fresh()) or {}
         return [

@@ -1,11 +1,10 @@
-"""Experiments of primitives: combinations of settings, expanded to groups and rows.
+"""Experiments of primitives: combinations of settings, as groups of rows.
 
 Every combination of [grid] is a group; every combination of [series], or of each of several [[series]], is a row of it.
 """
 
 import itertools
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from .files import PlanError
@@ -14,35 +13,10 @@ from .files import PlanError
 RUN_KEYS = ("primitive", "repetitions", "kernel", "seed")
 
 
-@dataclass(frozen=True)
-class Row:
-    """One primitive with its settings."""
-
-    id: str
-    primitive: str
-    settings: dict[str, Any]
-
-    def request(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What `pirlab primitive describe --batch` is asked."""
-        return self.asked()
-
-    def run(self, options: dict[str, Any]) -> dict[str, Any]:
-        """What a group file has for it."""
-        return self.asked() | options
-
-    def asked(self) -> dict[str, Any]:
-        """What tells this row from others in a group file."""
-        return {"primitive": self.primitive, "settings": self.settings}
-
-
 def options(experiment: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
     """How every row of the experiment is run."""
-    row = experiment["row"]
-    return {
-        "repetitions": row.get("repetitions", profile["repetitions"]),
-        "kernel": row.get("kernel", "auto"),
-        "time_limit_seconds": profile["time_limit_seconds"],
-    } | ({"seed": row["seed"]} if "seed" in row else {})
+    own = {key: value for key, value in experiment["row"].items() if key in RUN_KEYS and key != "primitive"}
+    return {"kernel": "auto"} | {key: profile[key] for key in ("repetitions", "time_limit_seconds")} | own
 
 
 def product(table: dict[str, Any]) -> list[dict[str, Any]]:
@@ -65,12 +39,13 @@ def left_out(settings: dict[str, Any], tables: list[dict[str, Any]]) -> bool:
     )
 
 
-def combinations(experiment: dict[str, Any], source: str) -> list[tuple[str, list[Row]]]:
-    """Groups by name, each with its rows; PlanError where two rows of a group have one name."""
+def combinations(experiment: dict[str, Any], source: str) -> dict[str, dict[str, dict[str, Any]]]:
+    """What the binary is asked, by group and row; PlanError where two rows of a group have one name."""
+    primitive = experiment["row"]["primitive"]
     common = {key: value for key, value in experiment["row"].items() if key not in RUN_KEYS}
     series = experiment.get("series", [{}])
     series = series if isinstance(series, list) else [series]
-    groups = []
+    groups = {}
     for place in product(experiment.get("grid", {})):
         name = "_".join(f"{text(key)}-{text(value)}" for key, value in place.items()) or "all"
         rows = {}
@@ -82,12 +57,12 @@ def combinations(experiment: dict[str, Any], source: str) -> list[tuple[str, lis
                     continue
                 parts = [table["id"]] if "id" in table else []
                 parts += [text(value) for key, value in settings.items() if not parts or isinstance(own[key], list)]
-                row = Row("-".join(parts) or "all", experiment["row"]["primitive"], asked)
-                if row.id in rows:
+                id = "-".join(parts) or "all"
+                if id in rows:
                     raise PlanError(
-                        f'{source}: key "series" gives two rows the name "{row.id}". Add an `id` to one [[series]].'
+                        f'{source}: key "series" gives two rows the name "{id}". Add an `id` to one [[series]].'
                     )
-                rows[row.id] = row
+                rows[id] = {"primitive": primitive, "settings": asked}
         if rows:
-            groups.append((name, list(rows.values())))
+            groups[name] = rows
     return groups

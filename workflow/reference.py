@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.outputs import write
+from pirlab_estimator.records import read
 from pirlab_figures.lib.units import human_bytes
 
 from .experiments import read_profile
-from .files import ROOT, PlanError, exit_code, read_json, read_object, read_record
+from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .plan import DONE, Plan
 
 REFERENCE = Path("results/reference")
@@ -100,7 +101,7 @@ def copy(plan: Plan, folder: Path, only: str = "") -> int:
     done = [path for path in planned if read_object(path).get("status") in DONE]
     if not only and (missing := [path for path in planned if path not in done]):
         raise PlanError(f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={profile}` first.")
-    records = {path.relative_to(plan.results).as_posix(): read_record(path) for path in done}
+    records = {path.relative_to(plan.results).as_posix(): read(path) for path in done}
     if only:
         known = read_packed(ROOT / packed("quick"))
         records = {path: record for path, record in records.items() if path not in known}

@@ -19,8 +19,8 @@ from rich.table import Table
 
 from .experiments import Group, read_profile
 from .files import ROOT, PlanError, read_json, read_object, write_if_changed, write_json
-from .plan import DONE, FAILED, Plan
-from .steps import counts, die_with_parent, stale_records, stale_text
+from .plan import DONE, Plan
+from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
 
 # What the cost model of the protocols leaves out: a row's start, and the two bandwidth probes of a group.
 START_SECONDS = {"protocol": 1.0, "primitive": 0.05}
@@ -270,14 +270,6 @@ def summary(plan: Plan, path: Path | None) -> None:
         say(stale)
 
 
-def failures(plan: Plan) -> list[str]:
-    """The rows that failed or returned a wrong record."""
-    rows = [(path, read_object(path)) for path in (plan.record(group, row) for group, row in plan.measured_rows())]
-    return [
-        f"{path}: {record['status']}: {record.get('reason')}" for path, record in rows if record.get("status") in FAILED
-    ]
-
-
 def reproduce(arguments: argparse.Namespace) -> int:
     """Hold the results folder, run what the arguments ask for, and take a plan's requests back."""
     overrides = {key: value for key in ("results", "figures", "binary") if (value := getattr(arguments, key))}
@@ -315,7 +307,7 @@ def perform(arguments: argparse.Namespace, plan: Plan, workflow: Workflow) -> in
     code = follow(workflow.start(), outlook)
     path = report(workflow, plan) if code == 0 else None
     summary(plan, path)
-    bad = failures(plan)
+    bad = [fault for fault in faults(plan) if not fault.endswith(NO_RECORD)]
     if code == 0 and path and not bad:
         return 0
     say("\n".join(bad) or workflow.tail())

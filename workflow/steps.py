@@ -11,11 +11,15 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from pirlab_estimator import records
 from pirlab_estimator.cost.plan import row_seconds
 
 from .experiments import Group, all_experiments, expand
-from .files import PlanError, exit_code, read_json, read_object, read_record, write_json
+from .files import PlanError, exit_code, read_json, read_object, write_json
 from .plan import DONE, FAILED, Plan
+
+#: What is said of a row that has not been measured.
+NO_RECORD = "there is no record"
 
 
 def die_with_parent() -> None:
@@ -130,8 +134,8 @@ def faults(plan: Plan) -> list[str]:
     for group, row in plan.measured_rows():
         path = plan.record(group, row)
         try:
-            record = read_record(path) if path.exists() else {"status": "none", "reason": "there is no record"}
-        except PlanError as error:
+            record = records.read(path) if path.exists() else {"status": "none", "reason": NO_RECORD}
+        except records.InputError as error:
             bad.append(str(error))
             continue
         if record["status"] not in DONE:

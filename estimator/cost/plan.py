@@ -1,5 +1,6 @@
 """What a row of a sweep will take before it runs: seconds and memory, and why it will be skipped."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -22,6 +23,11 @@ class Prospect(NamedTuple):
 def free_memory_bytes() -> int:
     """What could be allocated now without swapping."""
     return int(psutil.virtual_memory().available)
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def prospect(prediction: Mapping[str, Any], row: Mapping[str, Any], free_memory: int) -> Prospect:

@@ -131,11 +131,8 @@ class Account:
 
 def budget(name: str, needed: float) -> str:
     """The option that allows so much."""
-    amount = f"{_up(needed):g}" if name == "seconds" else f"{needed:.0f} ({format_bytes(needed)})"
-    return f"--max-{name} {amount}"
-
-
-def _up(seconds: float) -> float:
-    """Four digits, rounded up, so that what is printed is enough."""
-    unit = 10.0 ** (floor(log10(seconds)) - 3) if seconds > 0 else 1.0
-    return ceil(seconds / unit) * unit
+    if name != "seconds":
+        return f"--max-{name} {needed:.0f} ({format_bytes(needed)})"
+    # Four digits, rounded up, so that what is printed is enough.
+    unit = 10.0 ** (floor(log10(needed)) - 3) if needed > 0 else 1.0
+    return f"--max-{name} {ceil(needed / unit) * unit:g}"

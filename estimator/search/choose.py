@@ -1,6 +1,6 @@
 """Which protocol for a database: each protocol's best set under the same bounds, ranked, with reasons in words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..cost.plan import format_bytes
@@ -36,7 +36,6 @@ def choose(
     bounds: Bounds,
     objective: Objective,
     progress: Progress | None = None,
-    report: Callable[[Choice], None] = lambda _: None,
 ) -> list[Choice]:
     """Each protocol's best set: the best protocol first, those without a set last."""
     choices = []
@@ -44,7 +43,6 @@ def choose(
         outcome = walk(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
         choice = Choice(protocol, best_of(outcome.found, objective), outcome.account, outcome.tried)
         choices.append(choice)
-        report(choice)
     infinite = float("inf")
     return sorted(choices, key=lambda c: (objective(c.best.figures) if c.best else infinite, c.protocol))
 

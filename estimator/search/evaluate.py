@@ -138,7 +138,9 @@ class Evaluator:
         """The description of each parameter file, or {"error"}, in one call of the binary."""
         shape = asdict(self.shape)
         rows = [{"id": str(i), "parameters": f"{PLACE}{i}", "toml": text} | shape for i, text in enumerate(texts)]
-        return [{"error": _without_place(a["error"])} if "error" in a else a for a in describe_each(rows)]
+        # A refusal without the name of a file that does not exist.
+        place = re.compile(rf"(parameter file )?{PLACE}\d+: ")
+        return [{"error": place.sub("", a["error"])} if "error" in a else a for a in describe_each(rows)]
 
     def _figures(self, descriptions: Sequence[dict]) -> list[Figures]:
         described = [d for d in descriptions if "error" not in d]
@@ -213,8 +215,3 @@ def _failures(descriptions: Sequence[dict]) -> list[float | str]:
         if len(descriptions) == 1:
             return [str(error)]
         return [_failures([description])[0] for description in descriptions]
-
-
-def _without_place(message: str) -> str:
-    """A refusal without the name of a file that does not exist."""
-    return re.sub(rf"(parameter file )?{PLACE}\d+: ", "", message)

@@ -26,46 +26,37 @@ class Bars(Progress):
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._bars: progress.Progress | None = None
-        self._task: progress.TaskID | None = None
-        self._name, self._total, self._done, self._began, self._reported = "", 0, 0, 0.0, 0.0
+        columns = (
+            progress.TextColumn("{task.description}"),
+            progress.BarColumn(),
+            progress.MofNCompleteColumn(),
+            progress.TimeRemainingColumn(),
+        )
+        console = Console(file=self._stream, get_time=time.monotonic)
+        self._bars = progress.Progress(*columns, console=console, transient=True, disable=not self._stream.isatty())
+        self._reported = time.monotonic()
 
     def __enter__(self) -> Self:
-        if self._stream.isatty():
-            columns = (
-                progress.TextColumn("{task.description}"),
-                progress.BarColumn(),
-                progress.MofNCompleteColumn(),
-                progress.TimeRemainingColumn(),
-            )
-            self._bars = progress.Progress(*columns, console=Console(file=self._stream), transient=True)
-            self._bars.start()
+        self._bars.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._bars is not None:
-            self._bars.stop()
+        self._bars.stop()
 
     def stage(self, name: str, total: int) -> None:
-        self._name, self._total, self._done = name, total, 0
-        self._began = self._reported = time.monotonic()
-        if self._bars is not None:
-            if self._task is not None:
-                self._bars.remove_task(self._task)
-            self._task = self._bars.add_task(name, total=total)
+        for task in self._bars.task_ids:
+            self._bars.remove_task(task)
+        self._bars.add_task(name, total=total)
+        self._reported = time.monotonic()
 
     def revise(self, total: int) -> None:
-        self._total = total
-        if self._bars is not None and self._task is not None:
-            self._bars.update(self._task, total=total)
+        self._bars.update(self._bars.task_ids[0], total=total)
 
     def advance(self, count: int) -> None:
-        self._done += count
-        if self._bars is not None and self._task is not None:
-            self._bars.advance(self._task, count)
-            return
-        now = time.monotonic()
-        if self._done and now - self._reported > _QUIET:
-            left = (now - self._began) / self._done * max(0, self._total - self._done)
-            print(f"{self._name}: {self._done} of {self._total}, {left:.0f} s left", file=self._stream, flush=True)
+        self._bars.advance(self._bars.task_ids[0], count)
+        [task], now = self._bars.tasks, time.monotonic()
+        if self._bars.disable and task.completed and now - self._reported > _QUIET:
+            left = (task.elapsed or 0.0) / task.completed * max(0, (task.total or 0) - task.completed)
+            line = f"{task.description}: {task.completed:.0f} of {task.total:.0f}, {left:.0f} s left"
+            print(line, file=self._stream, flush=True)
             self._reported = now

@@ -1,4 +1,5 @@
-"""Rings and LWE instances of a space: moduli as products of primes, and secrets and errors that are secure enough."""
+"""Rings of a space, and gadgets for them: moduli as products of primes, secrets and errors that are secure enough, and
+of each length of a gadget the base and dropped digits with the least noise."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,6 +7,8 @@ from functools import lru_cache
 from math import isqrt
 from typing import Any
 
+from ..modulus import parse_modulus
+from ..noise.digits import gadget, gadget_length
 from ..security.assess import best, fast_estimate
 from ..security.attacks import FAST_TOLERANCE, MODEL
 from ..security.fast.domain import secret_stddev
@@ -135,3 +138,46 @@ def _undercuts(left: Secured, right: Secured) -> bool:
         return False
     mine, theirs = _widths(left.table), _widths(right.table)
     return mine != theirs and mine[0] <= theirs[0] and mine[1] <= theirs[1]
+
+
+#: Bases and dropped digits that are tried; the implementation takes bases up to 2^20 (impl/gadget/src/plan.rs).
+BASES_LOG2 = range(1, 21)
+DROPPED = range(4)
+
+
+def quietest_gadget(ring: dict[str, Any], length: int, digits: str) -> dict[str, int] | None:
+    """`base_log2` and `dropped` of the gadget of that length that switches keys with the least noise, or None.
+
+    A key switch adds n sigma^2 sum E[x^2] + n E[s^2] E[eps^2]: digits x, and eps what dropping the lowest leaves out.
+    Bytes and work depend on the length alone.
+    """
+    exposed = instance(ring)
+    found = _quietest(
+        parse_modulus(ring["modulus"]), length, digits, exposed.error_stddev**2, secret_stddev(exposed) ** 2
+    )
+    return None if found is None else {"base_log2": found[0], "dropped": found[1]}
+
+
+@lru_cache(maxsize=4096)
+def _quietest(modulus: int, length: int, digits: str, error: float, secret: float) -> tuple[int, int] | None:
+    least, chosen = float("inf"), None
+    for dropped in DROPPED:
+        for base_log2 in BASES_LOG2:
+            base = 1 << base_log2
+            if base**dropped >= modulus or gadget_length(digits, modulus, base, dropped) != length:
+                continue
+            each = gadget(digits, modulus, base, dropped)
+            noise = error * float(sum(d.square for d in each.digits)) + secret * float(each.error.square)
+            if noise < least:
+                least, chosen = noise, (base_log2, dropped)
+    return chosen
+
+
+@lru_cache(maxsize=4096)
+def least_base(modulus: int, length: int) -> int | None:
+    """The least base in which balanced digits of all of a modulus have that length, which adds least noise, or None."""
+    low, high = 2, 1 << max(BASES_LOG2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if gadget_length("balanced", modulus, middle, 0) <= length else (middle + 1, high)
+    return low if gadget_length("balanced", modulus, low, 0) == length else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..cost import UnitCosts
 from ..cost.plan import format_bytes
-from ..outputs import write
+from ..outputs import template, write
 from ..paths import ROOT
 from ..sets import labelled, resolve
 from .bounds import Bounds
@@ -19,11 +19,6 @@ COMPARED = ("upload", "download", "seconds", "server_bytes")
 KEPT = (*COMPARED, "bits", "log2_failure")
 #: Share that has to be saved in upload, download or answer seconds.
 WORTH = 0.10
-WORDS = """\
-All predicted: bytes as described, seconds of one core by the unit costs, security by the fast model, failure of a
-record for any data. Each cell: the given set, the found one, what it saves. A set dominates that is no worse in upload,
-download and answer, saves 10 % in one of them, has 128 bits and fails at most with 2^-40; † marks a given set that does
-not reach these two. What was measured of them is in `docs/results/inspire.md`."""
 Line = dict[str, Any]
 
 
@@ -33,7 +28,7 @@ def lines(searches: Sequence[Mapping[str, Any]], found: Path, unit_costs: UnitCo
 
 
 def _line(search: Mapping[str, Any], found: Path, unit_costs: UnitCosts) -> Line:
-    shape = Shape(count(str(search["records"])), count(str(search["record-bits"])))
+    shape = Shape(count(search["records"]), count(search["record-bits"]))
     evaluator = Evaluator(shape, unit_costs)
     name = search.get("experiment", search["protocol"])
     changes = search.get("with", {})
@@ -62,33 +57,6 @@ def write_lines(folder: Path, found: Sequence[Line]) -> list[Path]:
     """As CSV, and as Markdown to be read."""
     paths = [folder / "saved.csv", folder / "saved.md"]
     write(paths[0], csv_text(list(dict.fromkeys(key for line in found for key in line)), found))
-    write(paths[1], _markdown(found))
+    words = {"bytes": format_bytes, "milliseconds": lambda seconds: f"{1000 * seconds:.3g} ms"}
+    write(paths[1], template(Path(__file__).with_suffix(".md.j2")).render(words, lines=found))
     return paths
-
-
-def _markdown(found: Sequence[Line]) -> str:
-    won = sum(line["verdict"] == "dominates" for line in found)
-    header = ["Search", "Upload", "Download", "Answer", "Server", "Bits", "log2 failure", "Verdict"]
-    rows = [header, ["---"] * len(header), *(_cells(line) for line in found)]
-    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-    return f"# Found sets beside published ones\n\n{won} of {len(found)} dominate. {WORDS}\n\n{table}\n"
-
-
-def _cells(line: Line) -> list[str]:
-    def milliseconds(seconds: float) -> str:
-        return f"{1000 * seconds:.3g} ms"
-
-    def pair(key: str, words: Any) -> str:
-        given = words(line[f"given_{key}"])
-        if f"found_{key}" not in line:
-            return given
-        return f"{given} → {words(line[f'found_{key}'])} ({-100 * line[f'saved_{key}']:+.0f} %)".replace("-0 %", "+0 %")
-
-    measures = [pair(key, milliseconds if key == "seconds" else format_bytes) for key in COMPARED]
-    bits = _target(line, "bits", lambda bits: bits >= 128)
-    return [line["experiment"], *measures, bits, _target(line, "log2_failure", lambda f: f <= -40), line["verdict"]]
-
-
-def _target(line: Line, key: str, reached: Any) -> str:
-    given = f"{line[f'given_{key}']:.1f}{'' if reached(line[f'given_{key}']) else '†'}"
-    return f"{given} → {line[f'found_{key}']:.1f}" if f"found_{key}" in line else given

@@ -9,8 +9,7 @@ from ..cost.plan import format_bytes
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from .evaluate import Evaluator, Figures, Literal, Shape
-from .gadget_choice import quietest_gadget
-from .rings import NoRing, two_primes
+from .rings import NoRing, quietest_gadget, two_primes
 from .space_file import Axis, Space, get, put
 
 

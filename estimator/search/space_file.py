@@ -22,9 +22,8 @@ from typing import Any
 from ..modulus import parse_modulus
 from .bounds import Bounds
 from .evaluate import Evaluator
-from .gadget_choice import least_base, quietest_gadget
 from .progress import Progress
-from .rings import Secured, quietest, reaches, secured, tables
+from .rings import Secured, least_base, quietest, quietest_gadget, reaches, secured, tables
 
 SPACES = Path(__file__).with_name("spaces")
 FAMILIES = "families"
@@ -207,12 +206,8 @@ def load(protocol: str) -> Space:
             f"there is no protocol {protocol!r} to search; there are {', '.join(protocols())}, and `all`. "
             f"A new one needs {SPACES.name}/{protocol}.toml (docs/search.md)"
         )
-    return parse(path.name, tomllib.loads(path.read_text(encoding="utf-8")), _families())
-
-
-@lru_cache(maxsize=1)
-def _families() -> dict[str, Any]:
-    return tomllib.loads((SPACES / f"{FAMILIES}.toml").read_text(encoding="utf-8"))
+    own, families = (tomllib.loads((SPACES / f"{name}.toml").read_text("utf-8")) for name in (protocol, FAMILIES))
+    return parse(path.name, own, families)
 
 
 def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Space:

@@ -93,12 +93,12 @@ def _parts(document: dict[str, Any]) -> Iterator[Part]:
             raise ValueError(f"there is no protocol {', '.join(sorted(unknown))}; there are {', '.join(protocols())}")
         for name, records, bits in product(names, table["records"], table["record_bits"]):
             settings = {"objectives": table.get("objectives", ["bytes"])}
-            yield Part(kind, name, Shape(count(str(records)), count(str(bits))), settings)
+            yield Part(kind, name, Shape(count(records), count(bits)), settings)
     for table in document.get("grid", []):
         of = ("protocol", "objective") if "protocol" in table else ("set", "gadget")
         settings = {key: table[key] for key in (*of, "vary")}
         for records, bits in product(_listed(table["records"]), _listed(table["record_bits"])):
-            yield Part("grid", table["name"], Shape(count(str(records)), count(str(bits))), settings)
+            yield Part("grid", table["name"], Shape(count(records), count(bits)), settings)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -13,9 +13,9 @@ _COUNT = re.compile(r"^(\d+)(?:\^(\d+))?$")
 _BYTES = re.compile(r"^(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)$")
 
 
-def count(text: str) -> int:
+def count(text: str | int) -> int:
     """1048576, 1_000_000 or 2^20; at least 1."""
-    match = _COUNT.match(text.replace("_", "").strip())
+    match = _COUNT.match(str(text).replace("_", "").strip())
     value = int(match[1]) ** int(match[2] or 1) if match and len(match[2] or "") < 3 else 0
     if not 1 <= value < 1 << 63:
         raise ArgumentTypeError(f"{text!r} is no count from 1 to 2^63: write 1048576, 1_000_000 or 2^20")

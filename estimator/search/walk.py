@@ -101,7 +101,7 @@ def walk(
     progress.stage(f"{space.protocol}: {len(combinations)} combinations", len(combinations))
     corners = figures_of(space, evaluator, [(c, last) for c in combinations], progress.advance)
     open_ones = []
-    for combination, corner in zip(combinations, corners):
+    for combination, (_, corner) in zip(combinations, corners):
         if corner.refused is not None:
             account.refused(corner, points)
         elif bounds.exceeded(corner):
@@ -169,11 +169,12 @@ def figures_of(
     evaluator: Evaluator,
     asked: Sequence[tuple[dict[str, Any], Sequence[int]]],
     done: Callable[[int], None] = lambda _: None,
-) -> list[Figures]:
+) -> list[tuple[Literal | None, Figures]]:
+    """The set of each combination and position, None where it does not exist, with its figures."""
     literals = [space.literal(combination, at) for combination, at in asked]
     figures = iter(evaluator([each for each in literals if each is not None], done))
     missing = Figures(refused="there is no gadget of that length for the ring")
-    return [missing if each is None else next(figures) for each in literals]
+    return [(each, missing if each is None else next(figures)) for each in literals]
 
 
 def _ask(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
@@ -182,13 +183,9 @@ def _ask(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
         asked = [(grid, at) for grid in grids for at in grid.questions()]
         if not asked:
             return
-        literals = [grid.space.literal(grid.combination, at) for grid, at in asked]
-        figures = iter(evaluator([each for each in literals if each is not None]))
-        for (grid, at), literal in zip(asked, literals):
-            if literal is None:
-                grid.missing(at)
-            else:
-                grid.answer(at, literal, next(figures))
+        found = figures_of(grids[0].space, evaluator, [(grid.combination, at) for grid, at in asked])
+        for (grid, at), each in zip(asked, found):
+            grid.answer(at, *each)
 
 
 OPEN, FAILED, RIGHT, REFUSED = range(4)
@@ -233,14 +230,15 @@ class _Grid:
         back = tuple(slice(None, None, -1) for _ in self.rarer)
         after = _cumulative(unknown[back])[back]
         fewer = np.where(unknown, np.minimum(_cumulative(unknown), after), -1)
-        return [self._at(np.unravel_index(int(np.argmax(fewer)), unknown.shape))]
+        return [tuple(int(i) for i in np.unravel_index(int(np.argmax(fewer)), unknown.shape))]
 
-    def _at(self, index: Any) -> tuple[int, ...]:
-        return tuple(int(i) for i in index)
-
-    def answer(self, at: tuple[int, ...], literal: Literal, figures: Figures) -> None:
-        """What an evaluated point says of itself and of its neighbours."""
+    def answer(self, at: tuple[int, ...], literal: Literal | None, figures: Figures) -> None:
+        """What an evaluated point says of itself and of its neighbours; one without a set says nothing of these."""
         at = at or (0,)
+        if literal is None:
+            self.state[at] = REFUSED
+            self.refusals.append(figures)
+            return
         dearer = tuple(slice(0, i + 1) for i in at)
         noisier = tuple(
             slice(i, None if self.bounds.missed_by_power(figures, rarer) else i + 1) for i, rarer in zip(at, self.rarer)
@@ -261,11 +259,6 @@ class _Grid:
                 self.right.append(Found(literal, figures))
                 self.aim.add(figures)
             self._spread(dearer, RIGHT)
-
-    def missing(self, at: tuple[int, ...]) -> None:
-        """A point whose set does not exist."""
-        self.state[at or (0,)] = REFUSED
-        self.refusals.append(Figures(refused="there is no gadget of that length for the ring"))
 
     def _spread(self, where: tuple[slice, ...], state: int) -> None:
         part = self.state[where]

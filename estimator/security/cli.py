@@ -12,11 +12,9 @@ import sys
 import tomllib
 from pathlib import Path
 
-import jinja2
-
 from ..describe import DescribeError, describe_each, read_descriptions
 from ..options import TIMEOUT_USES, unused
-from ..outputs import beside, check, protected, write
+from ..outputs import beside, check, protected, template, write
 from ..paths import ROOT
 from ..sets import set_name
 from . import attacks, live, recorded
@@ -133,17 +131,15 @@ def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
     """Prints; exit code 1 if a set misses the target or has no figure."""
     all_reached = True
     for description, entries in zip(descriptions, predict_security(descriptions, options.security, options.timeout)):
-        print(set_text(description, entries) + "\n")
+        print(set_text(description, entries))
         all_reached &= verdict(weakest(entries)) == "reached" and not _undecided(description, entries)
     return 0 if all_reached else 1
 
 
 def set_text(description: dict, entries: list[dict]) -> str:
     """What is known of a set, instance by instance, and of its weakest one."""
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True, undefined=jinja2.ChainableUndefined)
-    template = environment.from_string(Path(__file__).with_name("set.txt.j2").read_text(encoding="utf-8"))
     instances = [{"samples": None} | mapping for mapping in description["instances"]]
-    return template.render(
+    return template(Path(__file__).with_name("set.txt.j2")).render(
         vars(attacks),
         name=set_name(description["parameters"]),
         exposed=zip(instances, entries),

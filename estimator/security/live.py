@@ -18,6 +18,7 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
+from ..cost.plan import usable_cores
 from ..outputs import write
 from ..paths import RESULTS
 from .attacks import SHAPE, AttackResult, time_limit
@@ -183,7 +184,7 @@ def ask(
     with Worker() as first:
         commit, sage = first.commit, first.sage
         folder = None if cache is None or commit == "unknown" or "+" in commit else cache
-        workers = [first, *(Worker() for _ in range(min(jobs or _cores(), len(wanted)) - 1))]
+        workers = [first, *(Worker() for _ in range(min(jobs or usable_cores(), MAX_JOBS, len(wanted)) - 1))]
         idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
         for worker in workers:
             idle.put(worker)
@@ -214,12 +215,6 @@ def ask(
             pool.shutdown(wait=False, cancel_futures=True)
             for worker in workers:
                 worker.stop()
-
-
-def _cores() -> int:
-    """Cores this process may use, at most MAX_JOBS."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MAX_JOBS)
 
 
 def _cache_name(commit: str, instance: Instance, model: str, attack: str) -> str:

@@ -22,10 +22,10 @@ from .paper import PARTS, Printed, base_text, find
 from .scalar import PRIMITIVE as SCALAR
 from .vector import PRIMITIVE as VECTOR
 
-DIVISION = "here, the paper's way: one coefficient at a time"
 SMALL = 60
 """Bits of the modulus of vectors, and of most scalars."""
 SPEC = spec("gadget/claims")
+WORLDS: dict[str, dict[str, Any]] = data("gadget")["worlds"]
 RATIOS: dict[str, list[dict[str, Any]]] = data("gadget")["ratios"]
 SHOWN: dict[str, Callable[[float], float]] = {
     "ratio": lambda ratio: ratio,
@@ -118,21 +118,7 @@ def of_records(records: Sequence[Primitive], name: str, **vector: object) -> Sou
 
 def sources(records: Sequence[Primitive]) -> list[Source]:
     """Our worlds: the paper's way, and our kernels at each digit width."""
-    found = [
-        of_records(records, DIVISION, method="division", coins="offline"),
-        of_records(records, f"{DIVISION}, fresh coins", method="division", coins="fresh"),
-        of_records(
-            records,
-            "here, vectorised, 64-bit digits, offline coins",
-            method="vectorised",
-            digit_bits=64,
-            coins="offline",
-        ),
-    ]
-    for bits in (64, 16, 8):
-        name = f"here, vectorised, {bits}-bit digits, fresh coins"
-        found.append(of_records(records, name, method="vectorised", digit_bits=bits, coins="fresh"))
-    return found
+    return [of_records(records, name, **vector) for name, vector in WORLDS.items()]
 
 
 def part_sums(expected: pd.DataFrame) -> list[tuple[str, float]]:

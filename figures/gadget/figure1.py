@@ -5,7 +5,6 @@ from statistics import fmean
 from typing import Literal
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -45,10 +44,9 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
     return frame.sort_values(["family", "modulus_kind", "modulus_bits"]).reset_index(drop=True)
 
 
-def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """Left the paper's figure; right the same over sqrt(k), with every kind of modulus."""
-    style.apply()
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(style.WIDTHS[width], 3.0))
+    figure, [(left, right)] = style.sheet(3.0, 1, 2)
     families = [f for f in FAMILIES if f in set(data["family"])]
     for family in families:
         look = style.SAMPLERS[family]

@@ -10,12 +10,13 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE
 
-from ..lib.cells import has, number, verdict
+from ..lib.cells import number, verdict
 from ..lib.output import words
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
-from .paper import FAMILIES, base_text
+from ..lib.units import has
+from .paper import FAMILIES, MAKERS
 
 OPERATION = "external-product"
 PRODUCT_STAGE = "added"
@@ -94,8 +95,7 @@ def _predicted(entry: dict[str, Any]) -> Cell:
 SPEC = spec(
     "gadget/noise",
     what=lambda entry: Cell(_what(entry["what"] == "chain", entry)),
-    base=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
-    family=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
+    **MAKERS,
     bits_predicted=_predicted,
     verdict=verdict,
 )

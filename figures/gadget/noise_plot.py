@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from math import log2
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
@@ -28,12 +27,11 @@ def chains(data: pd.DataFrame) -> list[tuple[str, str]]:
     return [key for key in CHAINS if key in measured]
 
 
-def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """The product's noise over balanced digits, then one panel a kind of chain."""
-    style.apply()
     kinds = chains(data[data["what"] == "chain"])
     families = [f for f in FAMILIES if f in set(data["family"])]
-    figure, grid = pyplot.subplots(1, 1 + len(kinds), figsize=(style.WIDTHS[width], 2.9), squeeze=False)
+    figure, grid = style.sheet(2.9, 1, 1 + len(kinds))
     _product(grid[0][0], data[data["what"] == "product"], families)
     for axes, kind in zip(grid[0][1:], kinds, strict=True):
         rows = data[(data["what"] == "chain") & (data["input"] == kind[0]) & (data["selectors"] == kind[1])]

@@ -8,7 +8,7 @@ from typing import Any
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
-from .paper import FAMILIES, PARTS, base_text, evaluate, find, formulas, part_name, values_of
+from .paper import MAKERS, PARTS, evaluate, find, formulas, part_name, values_of
 
 PRIMITIVE = "decompose-operations"
 KINDS = ("additions", "multiplications", "divisions", "bit_operations", "real_operations")
@@ -25,10 +25,9 @@ def _pretty(formula: str) -> str:
 
 SPEC = spec(
     "gadget/table1",
-    family=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
     part=lambda entry: Cell(part_name(entry["part"])),
     formula=lambda entry: Cell(_pretty(entry["formula"])),
-    base=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
+    **MAKERS,
 )
 
 

@@ -11,6 +11,7 @@ from pirlab_estimator.records import InputError
 from ..lib.data import data
 from ..lib.paper import config
 from ..lib.primitive import Primitive
+from ..lib.table import Cell, Maker
 
 PAPER = "gadget"
 SAMPLERS: dict[str, dict[str, Any]] = data("lib")["samplers"]
@@ -32,6 +33,13 @@ def part_name(part: str) -> str:
 def base_text(base: int) -> str:
     """`2^8` for powers of two, else the number."""
     return f"2^{base.bit_length() - 1}" if base & (base - 1) == 0 else str(base)
+
+
+MAKERS: dict[str, Maker] = {
+    "base": lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
+    "family": lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
+}
+"""Of columns that several tables have."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import pandas as pd
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
 from ..lib.table import Cell, Maker, Table
-from .paper import FAMILIES, RANDOM, Printed, base_text
+from .paper import FAMILIES, MAKERS, RANDOM, Printed, base_text
 
 PRIMITIVE = "decompose"
 COINS = {"fresh": "fresh", "offline": "offline", "none": ""}
@@ -130,15 +130,10 @@ def _percent(key: str) -> Maker:
     return lambda entry: Cell(_share(entry[key]), sort=entry[key])
 
 
-def _way(entry: dict[str, Any]) -> Cell:
-    return Cell("vectorised" if entry["method"] == "vectorised" else "division per digit")
-
-
 SPEC = spec(
     "gadget/table6",
-    base=lambda entry: Cell(base_text(entry["base"]), sort=float(entry["base"])),
-    method=_way,
-    family=lambda entry: Cell(FAMILIES[entry["family"]], entry["marks"]),
+    **MAKERS,
+    method=lambda entry: Cell("vectorised" if entry["method"] == "vectorised" else "division per digit"),
     coins=lambda entry: Cell(COINS.get(str(entry["coins"]), str(entry["coins"]))),
     **{key: _percent(key) for key in ("over_vectorised", "over_division", "store_share", "paper_overhead")},
 )

@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 
 from ..lib.frame import status_text
-from ..lib.marks import SYMBOLS, footnotes, marks_of, provenance, symbols
+from ..lib.marks import footnotes, marks_of, provenance, symbols
 from ..lib.paper import Measured, Printed, printed, stands_for
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, cell_footnotes
+from ..lib.table import Cell, Row, Table
 from ..lib.units import shape_text
 from . import errata
-from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, predicted_cells, printed_cells, unequal
+from .beside import NOT_PLANNED, columns_of, metrics_of, our_cells, our_data, printed_cells
 
 SPEC = spec("inspire/application")
 CURRENT = "IPFS-current"
@@ -65,7 +65,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     chosen = spec(f"inspire/table{table}")
     own = replace(SPEC.wider("failure", columns_of(metrics)), status_from=chosen.status_from)
     said = chosen.words | {"provenance": provenance(shown), "errata": errata.notes(contradictions, table)}
-    return own.table(rows, data, footnotes(shown) + cell_footnotes(rows), table=table, **said)
+    return own.table(rows, data, footnotes(shown), table=table, **said)
 
 
 def _values(ours: Measured) -> dict[str, float]:
@@ -82,12 +82,7 @@ def _our_row(place: str, ours: Measured, values: dict[str, float], column: Print
     size = "" if column.record_bits else f", {shape_text(int(ours.row['records']), int(ours.row['record_bits']))}"
     layout = f", {ours.layout.text()}" if ours.layout.first else ""
     cells = {"place": Cell(place), "source": Cell(f"here, {name}{size}{layout}", symbols(marks_of(ours.row)))}
-    cells |= predicted_cells(ours.row)
-    cells |= {each.key: each.cell(values[each.key]) for each in metrics_of(column.table) if each.key in values}
-    if "total_comm" in cells:
-        marks = "" if "total_comm" in ours.values else SYMBOLS["described"]
-        marks += SYMBOLS["unequal"] if unequal(column, ours, "total_comm") else ""
-        cells["total_comm"] = replace(cells["total_comm"], marks=marks)
+    cells |= our_cells(column, ours, metrics_of(column.table), values)
     return Row(cells, ours.row["id"] or "", status_text(ours.row))
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import plain_database
 from ..lib.frame import dicts, quartiles, status_text
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.spec import spec
@@ -19,29 +18,11 @@ from ..lib.units import significant
 UPDATE = "update_server"
 
 
-def _tables(row: dict[str, Any]) -> Cell:
-    return Cell(f"{row['tables_rebuilt']} of {row['tables']}" if row.get("tables") else "")
-
-
-def _parts_text(row: dict[str, Any]) -> Cell:
-    return Cell(", ".join(f"{name} {significant(seconds, 3)}" for name, seconds in (row["parts"] or {}).items()))
-
-
-SPEC = spec("inspire/batch", database=plain_database, tables=_tables, parts=_parts_text)
-
-
-def _median(row: dict[str, Any], phase: str) -> float | None:
-    return next((quartiles(p["seconds"])[1] for p in row["phases"] if p["name"] == phase and p["seconds"]), None)
-
-
-def _parts(row: dict[str, Any]) -> dict[str, float]:
-    """Medians of the steps of an update at the server."""
-    steps = [p for p in row["phases"] if p["name"].startswith("update_") and p["seconds"]]
-    return {
-        p["name"].removeprefix("update_").replace("_", " "): quartiles(p["seconds"])[1]
-        for p in steps
-        if p["name"] not in (UPDATE, "update_client")
-    }
+SPEC = spec(
+    "inspire/batch",
+    tables=lambda row: Cell(f"{row['tables_rebuilt']} of {row['tables']}" if row.get("tables") else ""),
+    parts=lambda row: Cell(", ".join(f"{name} {significant(s, 3)}" for name, s in row["parts"].items())),
+)
 
 
 def _enrich(row: dict[str, Any], single: dict[tuple[Any, ...], float]) -> dict[str, Any]:
@@ -51,12 +32,15 @@ def _enrich(row: dict[str, Any], single: dict[tuple[Any, ...], float]) -> dict[s
     if row["status"] != "ok":
         return row
     layout = (row.get("description") or {}).get("layout") or {}
-    update, alone, queries = _median(row, UPDATE), single.get(_whose(row)), row["queries"]
+    alone, queries = single.get(_whose(row)), row["queries"]
+    medians = {p["name"]: quartiles(p["seconds"])[1] for p in row["phases"] if p["seconds"]}
+    update, whole = medians.get(UPDATE), (UPDATE, "update_client")
+    parts = {n.removeprefix("update_"): s for n, s in medians.items() if n.startswith("update_") and n not in whole}
     row |= {key: row[key] / queries for key in ("upload_bytes", "download_bytes")}
     row |= {"query_s": row["answer_s"] / queries, "single_answer_s": alone}
     row |= {"gain": queries * alone / row["answer_s"] if alone and queries > 1 else None}
     row |= {key: layout.get(key) for key in ("tables", "tables_rebuilt")}
-    row |= {"update_s": update, "parts": _parts(row)}
+    row |= {"update_s": update, "parts": {name.replace("_", " "): s for name, s in parts.items()}}
     row["update_parts"] = "; ".join(f"{name} {seconds:.6g}" for name, seconds in row["parts"].items())
     row["update_share"] = update / row["preprocess_s"] if update is not None and row["preprocess_s"] else None
     return row

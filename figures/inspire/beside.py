@@ -1,6 +1,6 @@
 """The paper's numbers next to ours: the metrics of its tables, and the cells of a printed column and of our rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +69,19 @@ def printed_cells(column: Printed, metrics: Sequence[Metric]) -> dict[str, Cell]
             marks = SYMBOLS["contradicted"] if errata.contradicted(column, metric.key) else ""
             marks += SYMBOLS["paper_only"] if column.protocol in PAPER_ONLY else ""
             cells[metric.key] = metric.cell(column.values[metric.key], marks, as_printed=True)
+    return cells
+
+
+def our_cells(
+    column: Printed | None, ours: Measured, metrics: Iterable[Metric], values: Mapping[str, float]
+) -> dict[str, Cell]:
+    """Our numbers beside a printed column, with security and failure bound: marked where a size was described, and not
+    sent, or differs from the printed one."""
+    cells = predicted_cells(ours.row)
+    for metric in metrics:
+        marks = SYMBOLS["described"] if metric.key in SIZES and metric.key not in ours.values else ""
+        marks += SYMBOLS["unequal"] if column is not None and unequal(column, ours, metric.key) else ""
+        cells[metric.key] = metric.cell(values.get(metric.key), marks)
     return cells
 
 

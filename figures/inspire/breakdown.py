@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
@@ -65,15 +64,13 @@ def _parts(base: dict[str, Any], values: dict[str, float], chosen: Mapping[str, 
     return lines
 
 
-def draw(data: pd.DataFrame, which: str, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame, which: str) -> Figure:
     """Communication above, time below, a panel a record size; of each pair of bars the paper's is the hatched one."""
-    style.apply()
     chosen = figure_words(which)
     sizes = sorted(int(bits) for bits in data["record_bits"].unique())
     counts = [data[data["record_bits"] == bits]["first"].nunique() for bits in sizes]
-    figure = pyplot.figure(figsize=(style.WIDTHS[width], 4.3))
     ratios = {"width_ratios": counts or [1]}
-    grid = figure.subplots(2, max(len(sizes), 1), sharex="col", squeeze=False, gridspec_kw=ratios)
+    figure, grid = style.sheet(4.3, 2, max(len(sizes), 1), sharex="col", gridspec_kw=ratios)
     looks = chosen["times"] | {REST: REST_LOOK}
     shifts = {"paper": -0.2, "here": 0.2} if (data["source"][data["value"].notna()] == "here").any() else {"paper": 0.0}
     for place, bits in enumerate(sizes):

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -56,10 +55,9 @@ def _point(values: dict[str, float]) -> dict[str, float | None]:
     return {"total_comm_bytes": values.get("total_comm"), "server_s": values.get("server_time")}
 
 
-def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """Both axes logarithmic; the paper's points hollow, ours solid, configurations of a protocol joined by a line."""
-    style.apply()
-    figure, axes = pyplot.subplots(figsize=(style.WIDTHS[width], 3.6))
+    figure, [[axes]] = style.sheet(3.6)
     numbers = data[data["total_comm_bytes"].notna() & data["server_s"].notna()]
     for (table, source, name), points in numbers.groupby(["entries", "source", "protocol"], sort=False):
         colour, ours = ENTRIES[table][1], source == "here"

@@ -13,7 +13,7 @@ from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
 from ..lib.primitive import Primitive, notes
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, cell_footnotes
+from ..lib.table import Cell, Row, Table
 from . import errata
 from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, predicted_cells, printed_cells
 
@@ -123,16 +123,12 @@ def _data(record: Primitive) -> dict[str, Any]:
     return line | {"reason": record.document.get("reason")}
 
 
-def paper_noise(expected: pd.DataFrame) -> dict[str, float]:
-    """Bit lengths of the largest error (section 7.4) by method, d = 2048."""
-    own = expected[(expected["paper"] == PAPER) & (expected["metric"] == "noise_bitlength_pack")]
-    return dict(zip(own["protocol"], own["value"], strict=True))
-
-
 def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Table:
     """Table 5: the paper's columns as lines, each with ours of the same ring below it; then the rest of ours."""
     own = [record for record in records if record.name == PRIMITIVE]
-    noise, rows, data, left = paper_noise(expected), [], [], list(own)
+    # Bit lengths of the largest error (section 7.4), d = 2048.
+    printed_noise = expected[(expected["paper"] == PAPER) & (expected["metric"] == "noise_bitlength_pack")]
+    noise, rows, data, left = dict(zip(printed_noise["protocol"], printed_noise["value"])), [], [], list(own)
     for column in printed(expected, "5"):
         rows.append(_paper_row(column, noise.get(column.protocol) if column.config["log2d"] == "11" else None))
         line: dict[str, Any] = {"method": column.protocol, "source": "paper"} | dict(zip(LOG2S, _log2s(column)))
@@ -149,5 +145,5 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: 
         rows.append(_our_row(None, record))
         data.append(_data(record))
     marked, origin = notes(own, varying=any("ᵛ" in record.marks(["online"]) for record in own))
-    said = {"origin": origin, "errata": errata.notes(contradictions, "5")}
-    return SPEC.table(rows, data, marked + cell_footnotes(rows), **said)
+    said: dict[str, Any] = {"origin": origin, "errata": errata.notes(contradictions, "5")}
+    return SPEC.table(rows, data, marked, **said)

@@ -12,7 +12,7 @@ from ..lib.output import words
 from ..lib.paper import ORDER, Measured, printed
 from ..lib.protocols import protocol_name, set_short
 from ..lib.spec import spec
-from ..lib.table import Cell, Maker, Table, footnotes_of
+from ..lib.table import Cell, Maker, Table
 from . import errata
 
 PARAMETERS = words("d log2_q sigma_chi p ell_ks ell_gsw z_ks z_gsw")
@@ -125,12 +125,6 @@ SPEC = spec(
 )
 
 
-def _sets_text(names: Sequence[str]) -> str:
-    if len(names) > SHOWN:
-        return f"here, {len(names)} sets"
-    return "here, " + ", ".join(map(set_short, names))
-
-
 def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> Table:
     """Table 1 from our rows (`paper.rows`), which need descriptions, and the paper's parameters."""
     columns, entries = printed(expected, "1"), ours(found)
@@ -141,7 +135,8 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             line = {"protocol": protocol, "instance": layer, "source": "paper", "shown": "paper, Table 1"}
             data.append(line | column.values | {"printed": column})
         for entry in (e for e in entries if e["protocol"] == protocol):
-            line = {"source": "here", "shown": _sets_text(entry["sets"]), "sets": " ".join(entry["sets"])}
-            data.append(entry | line)
+            names = entry["sets"]
+            shown = f"{len(names)} sets" if len(names) > SHOWN else ", ".join(map(set_short, names))
+            data.append(entry | {"source": "here", "shown": f"here, {shown}", "sets": " ".join(names)})
     rows = [SPEC.row(entry) for entry in data]
-    return SPEC.table(rows, data, footnotes_of(rows), errata=errata.notes(contradictions, "1"))
+    return SPEC.table(rows, data, errata=errata.notes(contradictions, "1"))

@@ -6,13 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import plain_database
+from ..lib.cells import database
 from ..lib.frame import status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
 from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, unmatched
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, cell_footnotes
+from ..lib.table import Cell, Row, Table
 from ..lib.units import record_text, shape_text, significant
 from . import errata
 from .beside import (
@@ -21,8 +21,8 @@ from .beside import (
     Metric,
     columns_of,
     metrics_of,
+    our_cells,
     our_data,
-    predicted_cells,
     printed_cells,
     unequal,
 )
@@ -52,12 +52,6 @@ def bandwidth_share(ours: Measured, metric: str) -> float | None:
     return float(read / seconds / bandwidth)
 
 
-def bandwidth_cell(ours: Measured, metric: str) -> Cell:
-    """The share in per cent, marked where the machine's two probes disagree."""
-    found = bandwidth_share(ours, metric)
-    return Cell() if found is None else Cell(f"{100 * found:.0f}", symbols(["probe"] * drifted(ours)), found)
-
-
 def drifted(ours: Measured) -> bool:
     """Whether the bandwidth changed between the probes before and after the record."""
     machine = (ours.row.get("document") or {}).get("machine") or {}
@@ -80,18 +74,14 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
     other = column is not None and int(ours.row["record_bits"]) != column.record_bits
     marks += SYMBOLS["entry"] if other else ""
     size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
-    cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)} | predicted_cells(ours.row)
+    cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)}
+    cells |= our_cells(column, ours, metrics, ours.described | ours.values)
     if column is not None and column.layout.first:
         cells["layout"] = Cell(ours.layout.text())
     for metric in metrics:
-        value, marks = ours.values.get(metric.key), ""
-        if value is None and metric.key in SIZES:
-            value, marks = ours.size(metric.key), SYMBOLS["described"]
-        if column is not None and unequal(column, ours, metric.key):
-            marks += SYMBOLS["unequal"]
-        cells[metric.key] = metric.cell(value, marks)
-        if metric.bandwidth:
-            cells[f"{metric.key}_of_bandwidth"] = bandwidth_cell(ours, metric.key)
+        if metric.bandwidth and (share := bandwidth_share(ours, metric.key)) is not None:
+            drift = symbols(["probe"] * drifted(ours))
+            cells[f"{metric.key}_of_bandwidth"] = Cell(f"{100 * share:.0f}", drift, share)
     if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
         ratio = ours.values["server_time"] / column.values["server_time"]
         cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
@@ -159,7 +149,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
                 rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
     for ours in unmatched(columns, found) if table in EXACT else []:
         name = Cell(protocol_name(ours.row["protocol"]))
-        place = {"database": plain_database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
+        place = {"database": database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
         rows.append(_our_row(None, ours, place, metrics))
         data += _data(None, ours, metrics, table)
         shown.append(ours.row)
@@ -169,5 +159,4 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     said = {"about": spec(f"inspire/table{table}").words["about"], "errata": errata.notes(contradictions, table)}
     said |= {"bounds": SPEC.words["bounds"].format(assumed=ASSUMED) if table != "8" else ""}
     said |= {"which": SPEC.words["exact" if table in EXACT else "front"], "sizes": size_note(frame)}
-    marked = footnotes(shown) + cell_footnotes(rows)
-    return own.table(rows, frame, marked, table=table, provenance=provenance(shown), **said)
+    return own.table(rows, frame, footnotes(shown), table=table, provenance=provenance(shown), **said)

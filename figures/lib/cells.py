@@ -3,17 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import pandas as pd
-
 from .marks import failing, insecure, marks_of, symbols, unconfirmed
 from .protocols import series_name
-from .table import Cell, Column, Maker
-from .units import shape_text, significant
-
-
-def has(value: Any) -> bool:
-    """Whether there is a value: neither None nor a missing number."""
-    return value is not None and not pd.isna(value)
+from .table import Cell, Maker
+from .units import has, shape_text, significant
 
 
 def number(value: Any, scale: float = 1.0, digits: int = 3, missing: str = "", marks: str = "") -> Cell:
@@ -37,18 +30,9 @@ def spaced(key: str) -> Maker:
 
 
 def database(row: Any) -> Cell:
-    """The shape of a row's database; sorts by its records."""
-    return Cell(shape_text(int(row["records"]), int(row["record_bits"])), sort=float(row["records"]))
-
-
-def plain_database(row: Any) -> Cell:
-    """The same; sorts as text."""
-    return Cell(database(row).text)
-
-
-def sized_database(row: Any) -> Cell:
     """The shape of a row's database; sorts by its bits."""
-    return Cell(shape_text(row["records"], row["record_bits"]), sort=float(row["records"] * row["record_bits"]))
+    records, bits = int(row["records"]), int(row["record_bits"])
+    return Cell(shape_text(records, bits), sort=float(records * bits))
 
 
 def series(row: Any, suffix: str = "") -> Cell:
@@ -91,11 +75,5 @@ def quartiles(row: Any) -> Cell:
     return Cell(f"{low}–{high}", symbols(key for key in marks_of(row) if key == "spread"), row["answer_q3_s"])
 
 
-SERIES = Column("series", "Protocol and set", text=True, cell=series)
-SECURITY = Column("security", "Security", "bit", cell=security)
-FAILURE = Column("failure", "Failure bound", "log2", cell=failure)
-DATABASE = Column("database", "Database", text=True, cell=database)
-RIGHT = Column("right", "Right", "of compared", cell=right)
-QUARTILES = Column("quartiles", "quartiles", "ms", cell=quartiles)
-SHARED = {column.key: column for column in (SERIES, SECURITY, FAILURE, DATABASE, RIGHT, QUARTILES)}
-"""The columns that many tables have."""
+MAKERS = {each.__name__: each for each in (series, security, failure, database, right, quartiles)}
+"""Of columns that many tables have, by key."""

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.records import RUN, InputError, parse, read_all, read_json, read_text
+from pirlab_estimator.records import RUN, InputError, read_all, read_json, read_lines
 from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import set_name
 
 from .output import words
-from .units import paper_bytes, paper_seconds
+from .units import SECONDS, paper_bytes
 
 Described = dict[tuple[str, int, int], dict[str, Any]]
 """Descriptions by (sha256 of the set, records, record bits)."""
@@ -75,7 +75,7 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     # A memory map's pages count as resident although the system may drop them: there, only the anonymous part counts.
     mapped = record["database"]["source"].startswith("mmap:")
     return {
-        "offline_download_bytes": _sizes(transcript, "download", OFFLINE),
+        "offline_bytes": sum(_sizes(transcript, way, OFFLINE) for way in ("download", "upload")),
         "offline_upload_bytes": _sizes(transcript, "upload", OFFLINE),
         "upload_bytes": _sizes(transcript, "upload", ("query", "online")),
         "download_bytes": _sizes(transcript, "download", (ANSWER, "online")),
@@ -124,7 +124,7 @@ def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
 
 
 MEASURED = words(
-    "offline_download_bytes offline_upload_bytes upload_bytes download_bytes preprocess_s answer_s answer_q1_s "
+    "offline_bytes offline_upload_bytes upload_bytes download_bytes preprocess_s answer_s answer_q1_s "
     "answer_q3_s throughput_bytes_per_s answer_read_bytes_per_s peak_bytes described_peak_bytes compared right"
 )
 PLAIN = words(
@@ -162,12 +162,8 @@ def prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
         return [pair for child in sorted(path.rglob("*.json*")) for pair in prediction_documents(child)]
     if not path.is_file():
         raise InputError(path, None, "no such file of predictions", "Run `make reproduce`, or leave --predictions out")
-    text = read_text(path)
-    if path.suffix == ".jsonl":
-        found = [parse(path, line) for line in text.splitlines() if line.strip()]
-    else:
-        document = parse(path, text)
-        found = document.get("predictions", [document]) if isinstance(document, dict) else document
+    found = read_lines(path) if path.suffix == ".jsonl" else read_json(path)
+    found = found if isinstance(found, list) else [found]
     wanted = [d for d in found if isinstance(d, dict) and str(d.get("schema", "")).startswith("pirlab/prediction/")]
     for document in wanted:
         if document["schema"] != PREDICTION_SCHEMA:
@@ -177,7 +173,7 @@ def prediction_documents(path: Path) -> list[tuple[Path, dict[str, Any]]]:
 
 
 def load_predictions(path: Path | None) -> pd.DataFrame:
-    """Predictions of protocols, one row a (set, shape): from a list, JSON lines, a document or a folder of them."""
+    """Predictions of protocols, one row a (set, shape): from a list, JSON lines or a folder of them."""
     rows = []
     for file, document in prediction_documents(path) if path else []:
         if "primitive" in document:
@@ -206,8 +202,7 @@ def load_descriptions(files: Iterable[Path]) -> Described:
     """What the binary says of each row, from JSON lines."""
     found: Described = {}
     for path in files:
-        for line in read_text(path).splitlines():
-            document = parse(path, line) if line.strip() else {}
+        for document in read_lines(path):
             if document.get("schema") == DESCRIPTION_SCHEMA:
                 shape = need(path, document, "shape")
                 key = (need(path, document, "parameters.sha256"), shape["records"], shape["record_bits"])
@@ -249,15 +244,13 @@ def load_expected(folder: Path | None) -> pd.DataFrame:
     frame = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=EXPECTED_COLUMNS)
     decimals = frame["value"].str.partition(".")[2].str.len()
     frame["rounding"] = 0.5 * 10.0**-decimals
-    frame["value"] = pd.to_numeric(frame["value"], errors="coerce")
-    frame["num_records"] = pd.to_numeric(frame["num_records"], errors="coerce")
-    frame["record_bits"] = pd.to_numeric(frame["record_bits"], errors="coerce")
+    for column in ("value", "num_records", "record_bits"):
+        frame[column] = pd.to_numeric(frame[column], errors="coerce")
     frame = frame[frame["value"].notna()].reset_index(drop=True)
-    for column, value in (("rounding", frame["rounding"]), ("bytes", frame["value"])):
-        cells = zip(frame["paper"], frame["table"], value, frame["unit"], strict=True)
-        frame[column] = pd.Series([paper_bytes(*cell) for cell in cells], dtype=float)
-    seconds = [paper_seconds(value, unit) for value, unit in zip(frame["value"], frame["unit"], strict=True)]
-    frame["seconds"] = pd.Series(seconds, dtype=float)
+    sizes = [paper_bytes(*each) for each in zip(frame["paper"], frame["table"], frame["unit"], strict=True)]
+    scale = pd.Series(sizes, dtype=float)
+    frame["bytes"], frame["rounding"] = frame["value"] * scale, frame["rounding"] * scale
+    frame["seconds"] = frame["value"] * frame["unit"].map(SECONDS).astype(float)
     return frame
 
 

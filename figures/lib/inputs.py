@@ -16,17 +16,10 @@ class Inputs:
 
     def __init__(self, arguments: Namespace):
         self.arguments = arguments
-        self.preferred: tuple[str, ...] = ()
-        """Experiments whose records alone are shown, if the first of them has any."""
 
     @property
     def inputs(self) -> "Inputs":
-        """The inputs themselves, for drawings that choose among them."""
-        return self
-
-    def prefer(self, *experiments: str) -> "Inputs":
-        """Show the records of these experiments alone, unless the command line names one."""
-        self.preferred = experiments
+        """The inputs themselves, for drawings that need an argument of the command line."""
         return self
 
     @cached_property
@@ -39,13 +32,9 @@ class Inputs:
 
     @cached_property
     def records(self) -> pd.DataFrame:
-        """Records of protocols: of the experiment asked for, else of the preferred ones, else all."""
+        """Records of protocols: of the experiment asked for, else all."""
         frames = [frame.load_records(folder, self.arguments.experiment) for folder in self.folders]
-        found = frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
-        preferred = self.preferred if self.arguments.experiment is None else ()
-        if preferred and (found["experiment"] == preferred[0]).any():
-            found = found[found["experiment"].isin(preferred)].reset_index(drop=True)
-        return found
+        return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
 
     @cached_property
     def predictions(self) -> pd.DataFrame:

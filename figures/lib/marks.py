@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 
 from .data import data
 from .protocols import protocol_name, series_name
-from .units import shape_text
+from .units import has, shape_text
 
 SPREAD_LIMIT = 0.10
 WITHOUT = {"bdd_hybrid": "ʰ", "bdd_mitm_hybrid": "ᵐ"}
@@ -34,31 +33,31 @@ class Mark:
     symbol: str
     tex: str
     meaning: str
-    cell: bool = False
 
 
 EVERY = [Mark(**each) for each in data("lib")["marks"]]
-MARKS = tuple(mark for mark in EVERY if not mark.cell)
-CELL_MARKS = tuple(mark for mark in EVERY if mark.cell)
-"""Marks that stand at single cells: a record alone does not decide them."""
 SYMBOLS = {mark.key: mark.symbol for mark in EVERY}
+MEANINGS = {mark.key: mark.meaning for mark in EVERY}
 
 
-def _has(value: Any) -> bool:
-    return value is not None and not pd.isna(value)
+def security_target(row: dict[str, Any]) -> float:
+    """The bits that a row's set is to have."""
+    return row["security_target"] if has(row.get("security_target")) else DEFAULT_SECURITY_TARGET
+
+
+def failure_target(row: dict[str, Any]) -> float:
+    """log2 of the failure that a row's set may have."""
+    return row["failure_target"] if has(row.get("failure_target")) else DEFAULT_FAILURE_TARGET
 
 
 def insecure(row: dict[str, Any]) -> bool:
     """True if the set's estimated security is known and below its target."""
-    target = row.get("security_target")
-    return _has(row.get("security_bits")) and row["security_bits"] < (
-        target if _has(target) else DEFAULT_SECURITY_TARGET
-    )
+    return has(row.get("security_bits")) and row["security_bits"] < security_target(row)
 
 
 def unknown(row: dict[str, Any]) -> bool:
     """True if the security of the row's set is not known; a primitive claims none."""
-    return row.get("kind") != "primitive" and not _has(row.get("security_bits"))
+    return row.get("kind") != "primitive" and not has(row.get("security_bits"))
 
 
 def unconfirmed(row: dict[str, Any]) -> bool:
@@ -68,8 +67,7 @@ def unconfirmed(row: dict[str, Any]) -> bool:
 
 def failing(row: dict[str, Any]) -> bool:
     """True if the failure bound (any database) is known and above its target."""
-    target = row.get("failure_target")
-    return _has(row.get("failure_log2")) and row["failure_log2"] > (target if _has(target) else DEFAULT_FAILURE_TARGET)
+    return has(row.get("failure_log2")) and row["failure_log2"] > failure_target(row)
 
 
 RULES: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -82,10 +80,11 @@ RULES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "seeded": lambda row: row.get("seeded"),
     "dirty": lambda row: row.get("dirty"),
     "spread": lambda row: (
-        _has(row.get("answer_s")) and row["answer_q3_s"] - row["answer_q1_s"] > SPREAD_LIMIT * row["answer_s"]
+        has(row.get("answer_s")) and row["answer_q3_s"] - row["answer_q1_s"] > SPREAD_LIMIT * row["answer_s"]
     ),
 }
-"""When a row has each of MARKS."""
+"""When a row has a mark; all others stand at single cells: a record alone does not decide them."""
+MARKS = tuple(mark for mark in EVERY if mark.key in RULES)
 
 
 def marks_of(row: dict[str, Any]) -> list[str]:
@@ -118,8 +117,9 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
     if key == "spread":
         items = []
         for row in rows:
-            share, place = (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"], _shape(row)
-            items.append(f"{series_name(row['protocol'], row['set'])} at {shape_text(*place)}: {100 * share:.0f} %")
+            share = (row["answer_q3_s"] - row["answer_q1_s"]) / row["answer_s"]
+            place = shape_text(row["records"], row["record_bits"])
+            items.append(f"{series_name(row['protocol'], row['set'])} at {place}: {100 * share:.0f} %")
         return "; ".join(items)
     return ""
 
@@ -147,10 +147,6 @@ def _per_set(figures: dict[tuple[str, str], str]) -> str:
     return "; ".join(parts)
 
 
-def _shape(row: dict[str, Any]) -> tuple[int, int]:
-    return row["records"], row["record_bits"]
-
-
 def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
     """The footnotes that joined rows need: each mark present, with its meaning and figures."""
     notes = []
@@ -160,11 +156,9 @@ def footnotes(rows: list[dict[str, Any]]) -> list[tuple[Mark, str]]:
             continue
         meaning = mark.meaning
         if mark.key == "insecure":
-            target = hit[0].get("security_target")
-            meaning = f"below {target if _has(target) else DEFAULT_SECURITY_TARGET:.0f}-bit security"
+            meaning = f"below {security_target(hit[0]):.0f}-bit security"
         if mark.key == "failing":
-            target = hit[0].get("failure_target")
-            meaning = f"failure bound above 2^{target if _has(target) else DEFAULT_FAILURE_TARGET:.0f}"
+            meaning = f"failure bound above 2^{failure_target(hit[0]):.0f}"
         if mark.key == "stale" and any(row.get("borrowed") for row in hit):
             meaning += "; where the parameter file changed too, failure is that of today's file"
         figures = _figures(mark.key, hit)
@@ -239,8 +233,8 @@ def provenance(rows: list[dict[str, Any]]) -> str:
     kernels = sorted({str(row["kernel"] or "unknown") for row in rows})
     commits = sorted({str(row["commit"] or "unknown")[:10] for row in rows})
     threads = sorted({int(row["threads"]) for row in rows})
-    repetitions = sorted({int(row["repetitions"]) for row in rows if _has(row["repetitions"])})
-    bandwidths = [row["read_bandwidth"] / 1e9 for row in rows if _has(row["read_bandwidth"])]
+    repetitions = sorted({int(row["repetitions"]) for row in rows if has(row["repetitions"])})
+    bandwidths = [row["read_bandwidth"] / 1e9 for row in rows if has(row["read_bandwidth"])]
     text = (
         f"Measured on {' and '.join(machines)}, kernel {'/'.join(kernels)}, {'/'.join(map(str, threads))} "
         f"{'thread' if threads == [1] else 'threads'}, commit {', '.join(commits)}; median of "

@@ -41,16 +41,11 @@ def check(prefix: Path) -> None:
     outputs.check(*(target(prefix, suffix) for suffix in SUFFIXES))
 
 
-def write_bytes(prefix: Path, suffix: str, data: bytes) -> Path:
+def write(prefix: Path, suffix: str, content: str | bytes) -> Path:
     """Write the file of that suffix."""
     path = target(prefix, suffix)
-    outputs.write(path, data)
+    outputs.write(path, content)
     return path
-
-
-def write_text(prefix: Path, suffix: str, text: str) -> Path:
-    """Write the file of that suffix."""
-    return write_bytes(prefix, suffix, text.encode("utf-8"))
 
 
 def words(text: str) -> list[str]:

@@ -4,15 +4,18 @@ A row stands for the columns that its experiment names (`columns`). The paper's 
 runs with entries of several sizes: a row may stand for a column of other records than its own, and is marked then.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.records import InputError
+from pirlab_estimator.search.text import count
+from pirlab_estimator.sets import labelled, series
 
-from .columns import Declared, declared
 from .frame import Described, dicts, quartiles, unmeasured
 from .output import words
 from .protocols import IDS, PAPERS, PROTOCOLS, protocol, set_short
@@ -36,6 +39,8 @@ ANSWER_BYTES = 12 * KIB
 """A full answer ciphertext, 28 bits a coefficient of a and 20 of b."""
 QUERY_BYTES = 7
 """A coefficient of a query modulo the 56-bit q."""
+Declared = dict[tuple[str, int, int], frozenset[str]]
+"""Ids of columns by (set, records, record bits)."""
 
 
 @dataclass(frozen=True)
@@ -214,6 +219,18 @@ def rows(
         own = columns.get((row["set"], int(row["records"]), int(row["record_bits"])), frozenset())
         found.append(Measured(row, _layout(row), _values(row), sizes, own))
     return found
+
+
+def declared(folder: Path = ROOT / "experiments") -> Declared:
+    """The columns that rows stand for, as the experiments below a folder list them: nothing is concluded from layouts,
+    bytes or names."""
+    found: defaultdict[tuple[str, int, int], set[str]] = defaultdict(set)
+    for experiment, each in series(folder):
+        for shape in each.get("shapes", experiment.get("shapes", [])):
+            place = count(shape["records"]), count(shape["record_bits"])
+            if "columns" in shape:
+                found[labelled(each["parameters"], each.get("with", {})), *place] |= set(shape["columns"])
+    return {place: frozenset(columns) for place, columns in found.items()}
 
 
 LAYOUT_KEYS = {

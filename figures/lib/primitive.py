@@ -10,9 +10,8 @@ from pirlab_estimator.compare import Comparison, compare
 from pirlab_estimator.records import PRIMITIVE, read_all
 
 from .frame import mean_probe, prediction_documents, quartiles, stale_date
-from .marks import Mark, footnotes, marks_of, provenance, symbols
+from .marks import SPREAD_LIMIT, Mark, footnotes, marks_of, provenance, symbols
 
-SPREAD_LIMIT = 0.10
 SETS = ("packing",)
 """Primitives that the papers show as parameter sets: security and a failure bound are predicted of them."""
 SPREAD = Mark("varying", "ᵛ", "v", "times vary: interquartile range above 10 % of the median")

@@ -1,29 +1,32 @@
 """What a table or figure says: the `specs.toml` of its folder has title, columns and notes; here they become a `Table`.
 
-A column of a spec is the name of a shared one (`cells.SHARED` or lib/specs.toml) or has these keys:
+A column of a spec is the name of a shared one (lib/specs.toml) or has these keys:
 
     key, header, unit, text   as `Column`
     of                        the key of its values in a row, where it is not the column's own
     digits, scale, missing    of a number: three digits, the size of the unit and nothing, unless they say otherwise
-    format                    how Python formats a value
+    format                    how Python formats a value, in the scale of the column
+    as                        seconds, or a rate as a power of two (`WRITTEN`)
     plain, spaced             the value as it is, or as it is with spaces for underscores (text is plain anyway)
 
 Cells that are made of more than one value have a maker, which the table's module gives. `csv` lists the columns of the
 data. A note or title may name words in braces that the module fills in; a note without text is left out.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
-from .cells import SHARED, numbers, shown, spaced
+from .cells import MAKERS, numbers, shown, spaced
 from .data import data
 from .marks import ASSUMED, Mark
 from .output import caption_text
-from .table import Cell, Column, Maker, Row, Table
-from .units import SCALES
+from .table import Cell, Column, Maker, Row, Table, footnotes_of
+from .units import SCALES, human_seconds, power_text
+
+WRITTEN: dict[str, Callable[[float], str]] = {"seconds": human_seconds, "power": power_text}
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,15 @@ class Spec:
         rows: list[Row],
         lines: pd.DataFrame | Sequence[Mapping[str, Any]],
         footnotes: Iterable[tuple[Mark, str]] = (),
+        meanings: Mapping[str, str] | None = None,
         **words: Any,
     ) -> Table:
-        """The table. lines: of its CSV, or the whole CSV."""
+        """The table. lines: of its CSV, or the whole CSV. footnotes: those with figures; others follow from marks at
+        cells. meanings: of marks here, by key."""
         frame = lines if isinstance(lines, pd.DataFrame) else pd.DataFrame(lines, columns=self.keys)
         columns = [replace(column, header=column.header.format(**words)) for column in self.columns]
         title, notes = self.title.format(**words), self.said(words)
-        return Table(title, columns, rows, frame, list(footnotes), notes, self.status_from)
+        return Table(title, columns, rows, frame, footnotes_of(rows, footnotes, meanings), notes, self.status_from)
 
     @property
     def keys(self) -> list[str]:
@@ -90,21 +95,22 @@ def spec(place: str, **makers: Maker) -> Spec:
 
 def _column(entry: str | dict[str, Any], makers: Mapping[str, Maker]) -> Column:
     if isinstance(entry, str):
-        if entry in SHARED:
-            return replace(SHARED[entry], cell=makers.get(entry, SHARED[entry].cell))
-        entry = dict(data("lib")["columns"][entry])
+        entry, makers = dict(data("lib")["columns"][entry]), {**MAKERS, **makers}
     head = {name: entry[name] for name in ("key", "header", "unit", "text") if name in entry}
     return Column(**head, cell=makers.get(entry["key"]) or _maker(entry))
 
 
 def _maker(entry: Mapping[str, Any]) -> Maker:
     """What makes the cells of a column of one value."""
-    key = entry.get("of", entry["key"])
+    key, missing = entry.get("of", entry["key"]), entry.get("missing", "")
     if "format" in entry:
-        return shown(key, entry["format"].format)
+        write = entry["format"].format
+        return shown(key, (lambda value: write(value / entry["scale"])) if "scale" in entry else write, missing)
+    if "as" in entry:
+        return shown(key, WRITTEN[entry["as"]], missing)
     if entry.get("spaced"):
         return spaced(key)
     if entry.get("text") or entry.get("plain"):
         return lambda row: Cell("" if row.get(key) is None else str(row[key]))
     scale = entry.get("scale", SCALES.get(entry.get("unit", ""), 1))
-    return numbers(key, scale, entry.get("digits", 3), entry.get("missing", ""))
+    return numbers(key, scale, entry.get("digits", 3), missing)

@@ -21,11 +21,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from .data import data
-from .output import csv_text, write_bytes, write_text
+from .output import csv_text, write
 from .protocols import protocol
 
-WIDTHS = {"lncs": 4.80, "acm": 3.33, "acm-wide": 7.00, "ieee": 3.50, "ieee-wide": 7.16}
-"""Widths in inches: text width (lncs), one column, and both columns (wide)."""
+WIDE, TEXT = 7.00, 4.80
+"""Widths in inches: both columns of ACM's pages, and the text of LNCS's."""
 
 INK = "#222222"
 GREY = "#6e6e6e"
@@ -68,6 +68,12 @@ def apply() -> None:
     """Set the style; every figure calls it first."""
     pyplot.rcdefaults()
     pyplot.style.use(Path(__file__).with_name("pirlab.mplstyle"))
+
+
+def sheet(height: float, rows: int = 1, columns: int = 1, width: float = WIDE, **options: Any) -> tuple[Figure, Any]:
+    """A figure of that height and width in inches in the one style, and its axes by row and column."""
+    apply()
+    return pyplot.subplots(rows, columns, figsize=(width, height), squeeze=False, **options)
 
 
 def look(name: str) -> Look:
@@ -119,7 +125,7 @@ def save(figure: Figure, prefix: Path) -> list[Path]:
     for suffix, metadata in ((".pdf", {"CreationDate": None}), (".svg", {"Date": None}), (".png", {})):
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix[1:], metadata=metadata)
-        written.append(write_bytes(prefix, suffix, buffer.getvalue()))
+        written.append(write(prefix, suffix, buffer.getvalue()))
     pyplot.close(figure)
     return written
 
@@ -135,5 +141,5 @@ class Drawing:
     def write(self, prefix: Path) -> list[Path]:
         """Write `prefix` .pdf .svg .png .csv .caption.rst and return the paths."""
         written = save(self.figure, prefix)
-        written.append(write_text(prefix, ".csv", csv_text(self.data)))
-        return [*written, write_text(prefix, ".caption.rst", self.caption)]
+        written.append(write(prefix, ".csv", csv_text(self.data)))
+        return [*written, write(prefix, ".caption.rst", self.caption)]

@@ -5,23 +5,34 @@ The CSV carries raw base units and the record id of each row; the other forms ca
 
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .data import data
-from .marks import CELL_MARKS, EVERY, Mark
-from .output import csv_text, rst_escape, write_text
+from .marks import EVERY, Mark
+from .output import csv_text, rst_escape, write
 from .protocols import MACROS, PROTOCOLS
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 TEX_SPECIAL: dict[str, str] = data("lib")["tex"]
 TEX_SYMBOL = {mark.symbol: mark.tex for mark in EVERY}
-HTML_PAGE = Template(Path(__file__).with_name("table.html").read_text(encoding="utf-8"))
+FORMS = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    block_start_string="[%",
+    block_end_string="%]",
+    variable_start_string="[[",
+    variable_end_string="]]",
+    comment_start_string="[#",
+    comment_end_string="#]",
+)
+"""The templates of Markdown, LaTeX and HTML. LaTeX has braces of its own."""
 
 
 def tex_escape(text: str) -> str:
@@ -59,6 +70,10 @@ def html_text(text: str) -> str:
     for plain, script in HTML_SCRIPTS.items():
         text = text.replace(plain, script)
     return text
+
+
+FORMS.filters |= {"escape": html.escape, "repr": repr}
+FORMS.filters |= {each.__name__: each for each in (html_text, tex_escape, tex_text)}
 
 
 @dataclass(frozen=True)
@@ -112,15 +127,14 @@ class Row:
     status: str | None = None
 
 
-def footnotes_of(rows: Sequence[Row], marks: Sequence[Mark] = EVERY) -> list[tuple[Mark, str]]:
-    """The footnotes of the marks that stand at cells, without figures."""
+def footnotes_of(
+    rows: Sequence[Row], known: Iterable[tuple[Mark, str]] = (), meanings: Mapping[str, str] | None = None
+) -> list[tuple[Mark, str]]:
+    """The footnotes of rows: the known ones, which have figures, then those of all other marks that stand at cells."""
     used = {symbol for row in rows for cell in row.cells.values() for symbol in cell.marks}
-    return [(mark, mark.meaning) for mark in marks if mark.symbol in used]
-
-
-def cell_footnotes(rows: Sequence[Row]) -> list[tuple[Mark, str]]:
-    """The footnotes of the marks that no record has by itself."""
-    return footnotes_of(rows, CELL_MARKS)
+    found, meanings = list(known), meanings or {}
+    used -= {mark.symbol for mark, _ in found}
+    return found + [(mark, meanings.get(mark.key, mark.meaning)) for mark in EVERY if mark.symbol in used]
 
 
 @dataclass
@@ -135,104 +149,50 @@ class Table:
     notes: list[str] = field(default_factory=list)
     status_from: str | None = None
 
-    def _kept(self, row: Row) -> list[Column]:
-        """The columns whose cells a row shows: those before its status, if it has one."""
+    def shown(self, row: Row) -> list[tuple[Column, Cell]]:
+        """The cells that a row shows, with their columns: those before its status, if it has one."""
         keys = [column.key for column in self.columns]
-        return self.columns[: keys.index(self.status_from)] if row.status and self.status_from else self.columns
+        kept = self.columns[: keys.index(self.status_from)] if row.status and self.status_from else self.columns
+        return [(column, row.cells.get(column.key, Cell())) for column in kept]
 
-    def _all_notes(self) -> list[str]:
+    def hidden(self, row: Row) -> int:
+        """The columns in whose place a row's status stands."""
+        return len(self.columns) - len(self.shown(row))
+
+    @property
+    def all_notes(self) -> list[str]:
+        """Footnotes and notes, a sentence or more each."""
         return [f"{mark.symbol} {text}." for mark, text in self.footnotes] + self.notes
+
+    def first(self, row: Row) -> str:
+        """The text of a row's first cell: LaTeX shows it once of several rows that begin alike."""
+        return row.cells.get(self.columns[0].key, Cell()).text
+
+    def form(self, suffix: str) -> str:
+        """The table in a form that has a template."""
+        return FORMS.get_template(f"table{suffix}.j2").render(table=self, macros=MACROS).rstrip() + "\n"
 
     def markdown(self) -> str:
         """The table in Markdown with its notes."""
-        heads = [f"{c.header} ({c.unit})" if c.unit else c.header for c in self.columns]
-        lines = [f"**{self.title}**", "", "| " + " | ".join(heads) + " |"]
-        lines.append("|" + "|".join(":---" if c.text else "---:" for c in self.columns) + "|")
-        for row in self.rows:
-            cells = [row.cells.get(c.key, Cell()).markdown() for c in self._kept(row)]
-            if row.status:
-                cells.append(f"*{row.status}*".replace("|", "\\|"))
-                cells += [""] * (len(self.columns) - len(cells))
-            lines.append("| " + " | ".join(cells) + " |")
-        lines += [""] + [f"{mark.symbol} {text}.  " for mark, text in self.footnotes]
-        return "\n".join(lines + [f"{note}  " for note in self.notes]).rstrip() + "\n"
+        return self.form(".md")
 
     def tex(self) -> str:
         """A fragment to \\input: needs booktabs; uses siunitx where it is loaded."""
-        align = "".join("l" if c.text else "r" for c in self.columns)
-        lines = [
-            "% Generated by pirlab_figures. Needs booktabs; numbers use siunitx's \\num when siunitx is loaded.",
-            r"\providecommand{\num}[1]{#1}",
-            *[rf"\providecommand{{\{name}}}{{\textsf{{{name}}}}}" for name in MACROS],
-            rf"\begin{{tabular}}{{@{{}}{align}@{{}}}}",
-            r"\toprule",
-            " & ".join(tex_escape(c.header) for c in self.columns) + r" \\",
-        ]
-        if any(c.unit for c in self.columns):
-            lines.append(" & ".join(tex_escape(c.unit) for c in self.columns) + r" \\")
-        lines.append(r"\midrule")
-        previous = None
-        for row in self.rows:
-            first = row.cells.get(self.columns[0].key, Cell())
-            if previous is not None and first.text != previous:
-                lines.append(r"\addlinespace")
-            cells = [row.cells.get(c.key, Cell()).tex() for c in self._kept(row)]
-            if first.text == previous:
-                cells[0] = ""
-            previous = first.text
-            if row.status:
-                span = len(self.columns) - len(cells)
-                cells.append(rf"\multicolumn{{{span}}}{{l@{{}}}}{{\emph{{{tex_escape(row.status)}}}}}")
-            lines.append(" & ".join(cells) + r" \\")
-        lines += [r"\bottomrule", r"\end{tabular}"]
-        for mark, text in self.footnotes:
-            lines.append(rf"\par\smallskip\footnotesize $^{{{mark.tex}}}$ {tex_text(text)}.")
-        lines += [rf"\par\smallskip\footnotesize {tex_text(note)}" for note in self.notes]
-        return "\n".join(lines) + "\n"
+        return self.form(".tex")
 
     def html(self) -> str:
         """One self-contained page: the table, sortable by a click on a header, without network."""
-        heads = "".join(
-            f"<th{_left(c)}>{html.escape(c.header)}"
-            + (f"<br><small>{html.escape(c.unit)}</small>" if c.unit else "")
-            + "</th>"
-            for c in self.columns
-        )
-        body = []
-        for row in self.rows:
-            cells = []
-            for column in self._kept(row):
-                cell = row.cells.get(column.key, Cell())
-                sort = "" if cell.sort is None else f' data-sort="{cell.sort!r}"'
-                cells.append(f"<td{_left(column)}{sort}>{cell.html()}</td>")
-            if row.status:
-                span = len(self.columns) - len(cells)
-                cells.append(f'<td class=status colspan="{span}">{html.escape(row.status)}</td>')
-            title = f' title="record {html.escape(row.record_id)}"' if row.record_id else ""
-            body.append(f"<tr{title}>{''.join(cells)}</tr>")
-        return HTML_PAGE.substitute(
-            title=html.escape(self.title),
-            heading=html_text(self.title),
-            heads=heads,
-            body="\n".join(body),
-            notes="\n".join(f"<p class=note>{html_text(note)}</p>" for note in self._all_notes()),
-        )
+        return self.form(".html")
 
     def caption(self) -> str:
         """The caption for the report, as reStructuredText."""
-        return "\n\n".join([f"**{rst_escape(self.title)}**", *map(rst_escape, self._all_notes())]) + "\n"
+        return "\n\n".join([f"**{rst_escape(self.title)}**", *map(rst_escape, self.all_notes)]) + "\n"
 
     def write(self, prefix: Path) -> list[Path]:
         """Write `prefix` .csv .md .tex .html .caption.rst and return the paths."""
         forms = {
             ".csv": csv_text(self.data),
-            ".md": self.markdown(),
-            ".tex": self.tex(),
-            ".html": self.html(),
+            **{suffix: self.form(suffix) for suffix in (".md", ".tex", ".html")},
             ".caption.rst": self.caption(),
         }
-        return [write_text(prefix, suffix, text) for suffix, text in forms.items()]
-
-
-def _left(column: Column) -> str:
-    return " class=l" if column.text else ""
+        return [write(prefix, suffix, text) for suffix, text in forms.items()]

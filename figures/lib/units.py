@@ -5,6 +5,9 @@ binary (1 KB = 1024 B; experiments/expected/README.md), and what we print oursel
 """
 
 import math
+from typing import Any
+
+import pandas as pd
 
 KIB = 1024
 MIB = 1024**2
@@ -19,17 +22,14 @@ DECIMAL_TABLES = {("pirana-gbfv", "2.1")}
 """Tables whose MB are decimal; every other byte count of the papers read here is binary."""
 
 
-def paper_bytes(paper: str, table: str, value: float, unit: str) -> float | None:
-    """Bytes (or bytes a second, for a unit such as MB/s) of a printed number; None if the unit is no byte unit."""
-    scale = DECIMAL if (paper, table) in DECIMAL_TABLES else BINARY
-    factor = scale.get(unit.removesuffix("/s"))
-    return None if factor is None else value * factor
+def has(value: Any) -> bool:
+    """Whether there is a value: neither None nor a missing number."""
+    return value is not None and not pd.isna(value)
 
 
-def paper_seconds(value: float, unit: str) -> float | None:
-    """Seconds of a printed number; None if the unit is no time."""
-    factor = SECONDS.get(unit)
-    return None if factor is None else value * factor
+def paper_bytes(paper: str, table: str, unit: str) -> int | None:
+    """Bytes (or bytes a second, for a unit such as MB/s) of a printed unit; None if it is no unit of bytes."""
+    return (DECIMAL if (paper, table) in DECIMAL_TABLES else BINARY).get(unit.removesuffix("/s"))
 
 
 def significant(value: float | None, digits: int = 3) -> str:
@@ -61,6 +61,11 @@ def human_seconds(value: float, digits: int = 3) -> str:
         if value >= factor:
             return f"{significant(value / factor, digits)} {unit}"
     return f"{significant(value * 1e9, digits)} ns"
+
+
+def power_text(value: float) -> str:
+    """A rate as a power of two."""
+    return f"2^{math.log2(value):.1f}"
 
 
 def power_of_two(value: int) -> int | None:

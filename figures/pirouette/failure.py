@@ -1,7 +1,6 @@
 """Observed against predicted failure rates of decisions on phases, with errors made so large that they fail."""
 
 from collections.abc import Sequence
-from math import log2
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ from ..lib.cells import verdict
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
-from ..lib.units import significant
+from ..lib.units import power_text, significant
 
 DECISIONS = {"rgsw": "LWE to RGSW", "floor": "Floor", "digit": "Digits", "bits": "Bits of a digit"}
 """Display names of what is decided, in the order of an answer's first phase from its last step back."""
@@ -75,33 +74,22 @@ def answer(data: pd.DataFrame) -> str:
     if not seen.empty:
         low, high = seen["ratio"].min(), seen["ratio"].max()
         text += f"; observed over predicted from {significant(low, 3)} to {significant(high, 3)}"
-        text += f" for predictions from {power(seen['predicted'].min())} to {power(seen['predicted'].max())}"
+        text += f" for predictions from {power_text(seen['predicted'].min())} to {power_text(seen['predicted'].max())}"
     return text + "."
 
 
-def power(rate: float) -> str:
-    """A rate as a power of two."""
-    return f"2^{log2(rate):.1f}"
-
-
 def _interval(entry: dict[str, Any]) -> Cell:
-    low = power(entry["rate_low"]) if entry["failures"] else "0"
-    return Cell(f"{low} to {power(entry['rate_high'])}", sort=entry["rate_high"])
-
-
-def _predicted(entry: dict[str, Any]) -> Cell:
-    rate = entry["predicted"]
-    return Cell("" if pd.isna(rate) else power(rate), sort=rate)
+    low = power_text(entry["rate_low"]) if entry["failures"] else "0"
+    return Cell(f"{low} to {power_text(entry['rate_high'])}", sort=entry["rate_high"])
 
 
 def _rate(entry: dict[str, Any]) -> Cell:
-    return Cell(power(entry["rate"]) if entry["failures"] else "0", sort=entry["rate"])
+    return Cell(power_text(entry["rate"]) if entry["failures"] else "0", sort=entry["rate"])
 
 
 SPEC = spec(
     "pirouette/failure",
     decision=lambda entry: Cell(_name(entry["decision"]), entry["marks"]),
-    predicted=_predicted,
     rate=_rate,
     interval=_interval,
     verdict=verdict,

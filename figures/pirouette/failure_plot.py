@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -27,16 +26,13 @@ DODGE = 0.45
 ALIKE = 0.3
 
 
-def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """A panel a decision, agreement a level line; filled markers: the smallest ring, open ones: larger rings."""
-    style.apply()
     shown = data.dropna(subset=["predicted"])
     decisions = [d for d in DECISIONS if d in set(shown["decision"])]
     rows, columns = max(1, (len(decisions) + 1) // 2), min(2, max(1, len(decisions)))
     height = 0.45 + 1.75 * rows
-    figure, grid = pyplot.subplots(
-        rows, columns, figsize=(style.WIDTHS[width], height), sharex=True, sharey=True, squeeze=False
-    )
+    figure, grid = style.sheet(height, rows, columns, style.TEXT, sharex=True, sharey=True)
     if shown.empty:
         axes = grid[0][0]
         axes.text(0.5, 0.5, "no failure rate was measured", ha="center", va="center", transform=axes.transAxes)

@@ -7,17 +7,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..lib import style
-from ..lib.cells import number
 from ..lib.marks import mark_notes, marks_of, provenance, superscripts, symbols
 from ..lib.protocols import mathtext, protocol_name, series_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Maker, Table, footnotes_of
+from ..lib.table import Cell, Table
 from ..lib.units import count_tex, count_text, significant
 from .sets import PAPER as PIROUETTE
 from .steps import PIROUETTE as STEPS
@@ -59,13 +57,10 @@ def _whose(line: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(line[key] for key in ("source", "protocol", "set", "records", "record_bits"))
 
 
-def draw(lines: Sequence[dict[str, Any]], width: str = "acm-wide") -> Figure:
+def draw(lines: Sequence[dict[str, Any]]) -> Figure:
     """Seconds at the left, shares of phase 0 at the right; a group of bars a database."""
-    style.apply()
     height = 0.95 + 0.19 * len(lines) + 0.3 * len({line["records"] for line in lines})
-    figure, (left, right) = pyplot.subplots(
-        1, 2, sharey=True, figsize=(style.WIDTHS[width], height), gridspec_kw={"width_ratios": (3, 2)}
-    )
+    figure, [(left, right)] = style.sheet(height, 1, 2, sharey=True, gridspec_kw={"width_ratios": (3, 2)})
     at, previous, labels = 0.0, None, []
     longest = max((line["total_s"] for line in lines), default=1.0)
     for line in lines:
@@ -125,15 +120,7 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=SPEC.keys)
 
 
-def _seconds(step: str) -> Maker:
-    return lambda line: number(line.get(step))
-
-
-SPEC = spec(
-    "pirouette/figure3",
-    series=lambda line: Cell(line["name"], line["symbols"]),
-    **{step: _seconds(step) for step in LOOKS},
-)
+SPEC = spec("pirouette/figure3", series=lambda line: Cell(line["name"], line["symbols"]))
 CAPTION = spec("pirouette/figure3-caption")
 
 
@@ -145,7 +132,7 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
         shown_of = {"name": name, "symbols": symbols(marks_of(line["row"])) if line["row"] else ""}
         rows.append(SPEC.row(line | shown_of, line["row"]["id"] if line["row"] else ""))
     origin = provenance([line["row"] for line in lines if line["row"]])
-    return SPEC.table(rows, frame(lines), footnotes_of(rows), provenance=origin, reading=_reading(lines))
+    return SPEC.table(rows, frame(lines), provenance=origin, reading=_reading(lines))
 
 
 def _reading(lines: Sequence[dict[str, Any]]) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from ..lib.frame import dicts
-from ..lib.inputs import Inputs
 from ..lib.marks import marks_of
 from ..lib.output import words
 from ..lib.protocols import PAPERS, protocol, series_name
@@ -19,9 +18,6 @@ from ..lib.spec import spec
 from ..lib.units import SCALES
 from .sets import PAPER
 
-EXPERIMENT = "pirouette/figure4"
-COMPANIONS = ("pirouette/figure4-folded", "pirouette/table7", "pirouette/respire")
-"""Experiments that have rows of the figure's protocols at its record sizes, among others."""
 RECORD_SIZES = (16, 64, 256, 2048)
 RECORD_COUNTS = (2**18, 2**22, 2**25)
 PAPER_SERIES = [protocol(name).in_print for name in PAPERS[PAPER]["drawn"]]
@@ -124,9 +120,8 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
         same |= {"series": series_name(record["protocol"], record["series"]), "set": record["series"]}
         same |= {"marks": " ".join(marks_of(record)), "record_id": record["id"]}
         database = record["queries"] * record["records"] * record["record_bits"] / 8
-        sizes = {"offline_bytes": record["offline_download_bytes"] + record["offline_upload_bytes"]}
         for metric in METRICS:
-            point = same | metric.point((record | sizes)[metric.column])
+            point = same | metric.point(record[metric.column])
             if metric.key == "throughput" and record["status"] == "ok":
                 point |= {"q1": database / record["answer_q3_s"] / metric.factor}
                 point |= {"q3": database / record["answer_q1_s"] / metric.factor}
@@ -173,8 +168,3 @@ def shapes(data: Figure4) -> tuple[list[int], list[int]]:
     sizes = sorted({*RECORD_SIZES, *(int(b) for b in data.points["record_bits"])})
     counts = sorted({*RECORD_COUNTS, *(int(n) for n in data.points["records"])})
     return sizes, counts
-
-
-def of(inputs: Inputs) -> Figure4:
-    """The data of the figure's experiment and its companions, or of all records where it has none."""
-    return build(inputs.prefer(EXPERIMENT, *COMPANIONS).joined, inputs.expected_if_given, inputs.predictions)

@@ -70,13 +70,6 @@ def _shapes(shapes: set[tuple[int, int]]) -> str:
     return _listing(parts)
 
 
-def _paper_present(data: Figure4) -> str:
-    """How many of the paper's points exist."""
-    points = data.paper()["set"].value_counts()
-    listed = [f"{paper_name(name)} {points.get(name, 0)}" for name in PAPER_SERIES]
-    return f"Of the {len(GRID) * len(METRICS)} points of each of its series those exist: {', '.join(listed)}."
-
-
 def caption(data: Figure4) -> str:
     """The caption as reStructuredText."""
     records = data.records
@@ -90,4 +83,7 @@ def caption(data: Figure4) -> str:
     items = [f"{_places(data, places)} ({reason})" for reason, places in missing_points(data).items()]
     missing = f"Missing points of the measured series: {'; '.join(items)}." if items else ""
     marks = mark_notes(records, "; their points are crossed with a plus")
-    return CAPTION.caption(measured=text, marks=marks, missing=missing, present=_paper_present(data))
+    points = data.paper()["set"].value_counts()
+    listed = ", ".join(f"{paper_name(name)} {points.get(name, 0)}" for name in PAPER_SERIES)
+    present = f"Of the {len(GRID) * len(METRICS)} points of each of its series those exist: {listed}."
+    return CAPTION.caption(measured=text, marks=marks, missing=missing, present=present)

@@ -5,18 +5,16 @@ import statistics
 from typing import Any
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.inputs import Inputs
 from ..lib.marks import SYMBOLS, unknown
 from ..lib.protocols import IDS, mathtext, paper_name, protocol, series_name
 from ..lib.units import GIB, count_tex, record_text
-from .figure4 import METRICS, PAPER_SERIES, Figure4, Metric, of, shapes
+from .figure4 import METRICS, PAPER_SERIES, Figure4, Metric, build, shapes
 from .figure4_caption import caption
 
 DODGE, SPREAD = 0.4, 1.6
@@ -29,20 +27,16 @@ LEGEND_LEFT, COLUMNS = 1.13, 4
 """Inches from the left edge to the legends' entries, and how many stand in a line."""
 
 
-def make(inputs: Inputs) -> style.Drawing:
+def make(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame) -> style.Drawing:
     """The figure."""
-    data = of(inputs)
+    data = build(joined, expected, predictions)
     return style.Drawing(draw(data), data.points, caption(data))
 
 
-def draw(data: Figure4, width: str = "acm-wide") -> Figure:
-    """The figure, `width` being a preset of `style.WIDTHS`."""
-    style.apply()
+def draw(data: Figure4) -> Figure:
+    """The figure."""
     sizes, counts = shapes(data)
-    inches = style.WIDTHS[width]
-    figure, grid = pyplot.subplots(
-        len(METRICS), len(sizes), figsize=(inches, HEIGHT), sharex=True, sharey="row", squeeze=False
-    )
+    figure, grid = style.sheet(HEIGHT, len(METRICS), len(sizes), sharex=True, sharey="row")
     looks = style.looks(data.series)
     for row, metric in enumerate(METRICS):
         for column, bits in enumerate(sizes):

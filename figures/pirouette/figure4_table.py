@@ -2,22 +2,24 @@
 
 from typing import Any
 
+import pandas as pd
+
 from ..lib.cells import security, series
 from ..lib.frame import status_text
-from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, provenance
 from ..lib.protocols import paper_name
 from ..lib.table import Cell, Column, Row, Table
 from ..lib.units import count_text, record_text, significant
-from .figure4 import METRICS, Figure4, of
+from .figure4 import METRICS, Figure4
 from .figure4 import SPEC as FIGURE
+from .figure4 import build as figure
 
 SPEC = FIGURE.wider("source", [Column(metric.key, metric.title, metric.unit) for metric in METRICS])
 
 
-def make(inputs: Inputs) -> Table:
+def make(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame) -> Table:
     """The numbers as a table."""
-    return build(of(inputs))
+    return build(figure(joined, expected, predictions))
 
 
 def _row(bits: int, count: int, shown: dict[str, Cell], source: str, values: dict[str, float], **options: Any) -> Row:

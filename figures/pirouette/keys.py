@@ -15,7 +15,7 @@ from ..lib.inputs import Inputs
 from ..lib.paper import printed_rows
 from ..lib.protocols import IDS
 from ..lib.spec import spec
-from ..lib.table import Row, Table, footnotes_of
+from ..lib.table import Row, Table
 from .parameters import Document, Read, instance
 from .sets import OURS, PAPER, rows
 
@@ -99,7 +99,7 @@ def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame, expected: pd.
         own.append({"set": row["set"], "key": ALL, "formula": "sum"} | total | {"paper": totals.get(row["protocol"])})
         lines += [SPEC.row({**row, **line}) for line in own]
         data += own
-    return SPEC.table(lines, data, footnotes_of(lines))
+    return SPEC.table(lines, data)
 
 
 def _sum(values: Iterable[float | None]) -> float | None:

@@ -10,7 +10,7 @@ from ..lib.cells import series
 from ..lib.marks import ASSUMED, marks_of, provenance
 from ..lib.protocols import series_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Table, footnotes_of
+from ..lib.table import Cell, Table
 from ..lib.units import shape_text, significant
 from .steps import shown
 
@@ -67,11 +67,6 @@ def _margin_of(key: str) -> Callable[[Mapping[str, Any]], Cell]:
     return lambda line: _margin(line[key])
 
 
-def _bound(line: Mapping[str, Any]) -> Cell:
-    bound = line["log2_failure"]
-    return Cell("–" if bound is None else f"{bound:.1f}", sort=bound)
-
-
 def _verdict(line: Mapping[str, Any]) -> Cell:
     few = f", {line['samples']:.0f} samples" if line["samples"] < 2**10 and line["verdict"].startswith("below") else ""
     return Cell(line["verdict"] + few)
@@ -80,9 +75,7 @@ def _verdict(line: Mapping[str, Any]) -> Cell:
 SPEC = spec(
     "pirouette/margins",
     series=lambda line: series(line["rows"][0]),
-    decisions=lambda line: Cell("–" if line["decisions"] is None else f"{line['decisions']:.0f}"),
     promised=_margin_of("predicted_margin"),
-    failure=_bound,
     margin=_margin_of("measured_margin"),
     verdict=_verdict,
 )
@@ -93,8 +86,8 @@ def table(joined: pd.DataFrame) -> Table:
     found = lines(joined)
     rows = [SPEC.row(line, line["rows"][0]["id"]) for line in found]
     every = {row["id"]: row for line in found for row in line["rows"]}
-    said = {"provenance": provenance(list(every.values())), "smallest": _smallest(found), "sums": _sums(found)}
-    return SPEC.table(rows, found, footnotes_of(rows), **said)
+    said: dict[str, Any] = {"smallest": _smallest(found), "sums": _sums(found)}
+    return SPEC.table(rows, found, provenance=provenance(list(every.values())), **said)
 
 
 def _margin(value: float | None) -> Cell:

@@ -12,7 +12,7 @@ from ..lib.cells import failure, series
 from ..lib.inputs import Inputs
 from ..lib.paper import printed_rows
 from ..lib.spec import spec
-from ..lib.table import Cell, Column, Maker, Table, footnotes_of
+from ..lib.table import Cell, Column, Maker, Table
 from ..lib.units import shape_text
 from .sets import PAPER, rows
 
@@ -94,8 +94,8 @@ def parameters(
     lines = [shown.row(row) for row in data]
     names = [each.key for each in listed]
     frame = pd.DataFrame(data, columns=["source", "database", *names, "security_bits", "failure_log2"])
-    said = {"printed": _listed(instances, "printed"), "read": _listed(instances, "reading") or "none"}
-    return shown.table(lines, frame, footnotes_of(lines), table=table, about=words["about"], **said)
+    said: dict[str, Any] = {"printed": _listed(instances, "printed"), "read": _listed(instances, "reading") or "none"}
+    return shown.table(lines, frame, table=table, about=words["about"], **said)
 
 
 def _listed(instances: Sequence[Mapping[str, Any]], kind: str) -> str:

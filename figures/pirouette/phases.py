@@ -17,8 +17,8 @@ from ..lib.inputs import Inputs
 from ..lib.marks import provenance
 from ..lib.protocols import STEPS, Steps
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, footnotes_of
-from ..lib.units import human_seconds, significant
+from ..lib.table import Row, Table
+from ..lib.units import human_seconds
 from .steps import PIROUETTE, Document, phase, shown, steps, transforms
 
 NAMES = {
@@ -38,11 +38,6 @@ def make(inputs: Inputs, which: str) -> Table:
         raise InputError(costs or "--costs", None, str(error), "Run `make calibrate`") from None
 
 
-def matrix_bytes(description: Document, step: str) -> int:
-    """Bytes of the preprocessed database that a step reads."""
-    return int(description["operations"].get("answer", {}).get(step, {}).get("poly_matrix_bytes", 0))
-
-
 def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any]]:
     """The steps of an answer; a prediction exists for one thread only."""
     predicted = row["prediction"]["seconds"] if row.get("prediction") and row["threads"] == 1 else {}
@@ -51,7 +46,8 @@ def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any
         counts, threads = transforms(row["description"], step), 1 if step in PIROUETTE.once else row["threads"]
         bound = sum((float(costs.total(name, count)) for name, count in counts.items()), 0.0)
         if bandwidth is not None and not pd.isna(bandwidth):
-            bound = max(bound, matrix_bytes(row["description"], step) / bandwidth)
+            counted = row["description"]["operations"].get("answer", {}).get(step, {})
+            bound = max(bound, counted.get("poly_matrix_bytes", 0) / bandwidth)
         bound /= threads
         line = {key: row[key] for key in ("set", "records", "record_bits", "threads")} | {"record_id": row["id"]}
         line |= {"step": step, "ntts": sum(counts.values()), "bound_s": bound, "measured_s": seconds}
@@ -73,14 +69,18 @@ def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Tabl
             named.append(("phase 0", _together([line for line in answer if line["step"] in of.first])))
         named.append(("answer", _together(answer) | {"measured_s": row["answer_s"]}))
         for name, line in named:
-            lines.append(SPEC.row(row | line | {"name": name, "share": _share(line, row["answer_s"])}, row["id"]))
+            seconds, bound = line["measured_s"], line["bound_s"] or None
+            # The share of a step in the seconds of all steps, without the keys.
+            share = None if line.get("step") in PIROUETTE.once else seconds / row["answer_s"]
+            own = {"name": name, "bound": bound, "ratio": seconds / bound if bound else None, "share": share}
+            lines.append(SPEC.row(row | line | own, row["id"]))
     others = sorted({str(row["cpu"]) for row in rows} - {costs.machine})
     where = f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter."
-    said = {"protocol": of.title, "keys": "keys and " if of.once else "", "machine": costs.machine}
+    said: dict[str, Any] = {"protocol": of.title, "keys": "keys and " if of.once else "", "machine": costs.machine}
     said |= {"provenance": provenance(rows), "transform": human_seconds(float(costs.total("ntt_2048_28", 1.0)))}
     said |= {"first": " Phase 0 is digits, bits, LWE to RGSW and selector." if of.first else ""}
     said |= {"once": SPEC.words["once"] if of.once else "", "caution": where if others else ""}
-    return SPEC.table(lines, data, footnotes_of(lines), **said)
+    return SPEC.table(lines, data, **said)
 
 
 def _together(found: Sequence[Document]) -> dict[str, Any]:
@@ -90,27 +90,4 @@ def _together(found: Sequence[Document]) -> dict[str, Any]:
     return sums | {"predicted_s": None if None in predicted else sum(predicted)}
 
 
-def _share(line: Document, answer: float) -> float | None:
-    """The share of a step in the seconds of all steps, without the keys."""
-    return None if line.get("step") in PIROUETTE.once else line["measured_s"] / answer
-
-
-def _bound(line: Document) -> Cell:
-    return Cell(human_seconds(line["bound_s"]) if line["bound_s"] else "–", sort=line["bound_s"])
-
-
-def _predicted(line: Document) -> Cell:
-    predicted = line["predicted_s"]
-    return Cell("–" if predicted is None else human_seconds(predicted), sort=predicted)
-
-
-SPEC = spec(
-    "pirouette/phases",
-    series=series,
-    step=lambda line: Cell(line["name"]),
-    bound=_bound,
-    predicted=_predicted,
-    measured=lambda line: Cell(human_seconds(line["measured_s"]), sort=line["measured_s"]),
-    ratio=lambda line: Cell(significant(line["measured_s"] / line["bound_s"], 3) if line["bound_s"] else "–"),
-    share=lambda line: Cell("–" if line["share"] is None else significant(100 * line["share"], 2), sort=line["share"]),
-)
+SPEC = spec("pirouette/phases", series=series)

@@ -7,7 +7,7 @@ from typing import Any
 from ..lib.cells import series
 from ..lib.inputs import Inputs
 from ..lib.spec import spec
-from ..lib.table import Table, footnotes_of
+from ..lib.table import Table
 from .sets import rows
 from .steps import Document, transforms
 
@@ -61,4 +61,4 @@ def rotation_table(found: Sequence[Mapping[str, Any]]) -> Table:
         line |= {key: value if digits else 0 for key, value in formulas.items()}
         data.append(dict(row) | line | {"rgsw": counts["rgsw"], "all": own + counts["rgsw"]})
     lines = [SPEC.row(row) for row in data]
-    return SPEC.table(lines, data, footnotes_of(lines))
+    return SPEC.table(lines, data)

@@ -10,15 +10,15 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import failure, has, number, security
+from ..lib.cells import failure, number, security
 from ..lib.frame import dicts, status_text
 from ..lib.marks import SYMBOLS, marks_of, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
 from ..lib.protocols import IDS, PAPERS, paper_name, protocol, series_name
 from ..lib.spec import spec
-from ..lib.table import Cell, Row, Table, footnotes_of
-from ..lib.units import shape_text, significant
+from ..lib.table import Cell, Row, Table
+from ..lib.units import has, shape_text, significant
 from .sets import PAPER
 from .steps import answer_transforms
 
@@ -50,7 +50,7 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
     split = {key: _split(paper[key], ours.get(key, [])) for key in paper}
     splits = [f"{SPLIT} {paper_name(key[2])}, {shape_text(*key[:2])}: {text}." for key, text in split.items() if text]
     origin = provenance([row for rows in ours.values() for row in rows])
-    return SPEC.table(lines, data, footnotes_of(lines), provenance=origin, splits=splits)
+    return SPEC.table(lines, data, provenance=origin, splits=splits)
 
 
 def _block(

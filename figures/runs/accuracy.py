@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE, compare
 
-from ..lib.cells import sized_database
 from ..lib.frame import dicts
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.output import words
@@ -62,7 +61,7 @@ def _value(key: str) -> Maker:
     return cell
 
 
-SPEC = spec("runs/accuracy", database=sized_database, predicted=_value("predicted"), measured=_value("measured"))
+SPEC = spec("runs/accuracy", predicted=_value("predicted"), measured=_value("measured"))
 
 
 def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
@@ -70,7 +69,7 @@ def table(frame: pd.DataFrame, joined: pd.DataFrame) -> Table:
     records = {record["id"]: record for record in dicts(joined)}
     drawn = [record for name, record in records.items() if (frame["record_id"] == name).any()]
     rows = [SPEC.row(records[row["record_id"]] | row, row["record_id"]) for row in frame.to_dict("records")]
-    said = {"summary": summary(frame), "provenance": provenance(list(records.values()))}
+    said: dict[str, Any] = {"summary": summary(frame), "provenance": provenance(list(records.values()))}
     return SPEC.table(rows, frame, footnotes(drawn), **said)
 
 

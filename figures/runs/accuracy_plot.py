@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogFormatterMathtext, LogLocator, MaxNLocator, NullFormatter
@@ -13,7 +12,7 @@ from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANC
 
 from ..lib import style
 from ..lib.frame import dicts
-from ..lib.output import write_text
+from ..lib.output import write
 from ..lib.series import order
 from ..lib.spec import spec
 from ..lib.table import Table
@@ -41,7 +40,7 @@ class Accuracy:
     def write(self, prefix: Path) -> list[Path]:
         """Write the table's files, the figure's, and a caption for both."""
         written = [*self.table.write(prefix), *style.save(self.figure, prefix)]
-        return [*written, write_text(prefix, ".caption.rst", CAPTION.caption(notes=self.table.notes))]
+        return [*written, write(prefix, ".caption.rst", CAPTION.caption(notes=self.table.notes))]
 
 
 def accuracy(joined: pd.DataFrame) -> Accuracy:
@@ -50,12 +49,11 @@ def accuracy(joined: pd.DataFrame) -> Accuracy:
     return Accuracy(draw(frame, order(dicts(joined))), table(frame, joined))
 
 
-def draw(frame: pd.DataFrame, series: list[tuple[str, str, bool]], width: str = "acm-wide") -> Figure:
+def draw(frame: pd.DataFrame, series: list[tuple[str, str, bool]]) -> Figure:
     """The figure; `series` as `order` has them. Answers are filled: of times only they are judged."""
-    style.apply()
     frame = frame[frame["ratio"] > 0]
     looks, height = style.looks(series), 4.6
-    figure, grid = pyplot.subplots(2, 2, figsize=(style.WIDTHS[width], height), squeeze=False)
+    figure, grid = style.sheet(height, 2, 2)
     for axes, kind in zip(grid.flat, KINDS, strict=True):
         rows = frame[frame["kind"] == kind]
         answers = rows["quantity"] == "answer"

@@ -4,27 +4,20 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import has, series, sized_database
+from ..lib.cells import series
 from ..lib.frame import dicts, status_text, unmeasured
-from ..lib.inputs import Inputs
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.protocols import IDS, place, protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
-from ..lib.units import human_bytes, human_seconds, significant
+from ..lib.units import has, human_bytes, human_seconds, significant
 
-EXPERIMENT = "comparison/protocols"
 PAPER_METRICS = {
     "server_time": ("answer", "answer_s", "seconds", human_seconds),
     "query_size": ("query", "upload_bytes", "bytes", human_bytes),
     "response_size": ("response", "download_bytes", "bytes", human_bytes),
     "offline_comm": ("offline", "offline_bytes", "bytes", human_bytes),
 }
-
-
-def make(inputs: Inputs) -> Table:
-    """The table of the experiment's records, or of all where it has none."""
-    return build(inputs.prefer(EXPERIMENT).joined, inputs.expected_if_given, inputs.predictions)
 
 
 def paper_numbers(row: dict[str, Any], expected: pd.DataFrame) -> dict[str, tuple[float, str]]:
@@ -54,7 +47,6 @@ def _enrich(row: dict[str, Any], expected: pd.DataFrame) -> dict[str, Any]:
     row = row | {
         "record_id": row["id"],
         "marks": " ".join(marks_of(row)),
-        "offline_bytes": row["offline_download_bytes"] + row["offline_upload_bytes"],
         "bandwidth_share": row["answer_read_bytes_per_s"] / row["read_bandwidth"]
         if has(row["read_bandwidth"])
         else None,
@@ -76,16 +68,11 @@ def _paper(row: dict[str, Any]) -> Cell:
     return Cell("; ".join(parts))
 
 
-def _share(row: dict[str, Any]) -> Cell:
-    share = row["bandwidth_share"]
-    return Cell(f"{100 * share:.0f}", sort=share) if has(share) else Cell()
-
-
 def _series(row: dict[str, Any]) -> Cell:
     return series(row, f", {row['queries']:.0f} queries" if row["queries"] > 1 else "")
 
 
-SPEC = spec("runs/comparison", database=sized_database, series=_series, bandwidth=_share, paper=_paper)
+SPEC = spec("runs/comparison", series=_series, paper=_paper)
 
 
 def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Table:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from ..lib import style
@@ -41,13 +40,12 @@ def build(records: Sequence[Primitive]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def draw(data: pd.DataFrame, width: str = "lncs") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """A panel for each kind that has points; the grey band of noise is its tolerance."""
-    style.apply()
     data = data[(data["ratio"] > 0) & (data["predicted"] > 0)]
     kinds = [kind for kind in PANELS if kind in set(data["kind"])]
     height = 0.4 + 1.8 * max(1, len(kinds))
-    figure, grid = pyplot.subplots(max(1, len(kinds)), 1, figsize=(style.WIDTHS[width], height), squeeze=False)
+    figure, grid = style.sheet(height, max(1, len(kinds)), width=style.TEXT)
     if not kinds:
         axes = grid[0][0]
         axes.text(0.5, 0.5, "nothing measured has a prediction", ha="center", va="center", transform=axes.transAxes)

@@ -1,25 +1,18 @@
 """The best sets of a sweep and the best published ones, by database and protocol."""
 
 from pathlib import Path
-from typing import Any
 
-from ..lib.cells import plain_database
 from ..lib.protocols import place, protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from .data import load
 
-
-def _set(row: dict[str, Any]) -> Cell:
-    name = row["name"]
-    return Cell(name if name.partition(" with ")[0] in ("found", "published") else f"published {name}")
-
-
+WHOSE = ("found", "published")
+"""Names of sets that say whose they are."""
 SPEC = spec(
     "search/best",
-    database=plain_database,
     protocol=lambda row: Cell(protocol_name(row["protocol"])),
-    set=_set,
+    set=lambda row: Cell(row["name"] if row["name"].partition(" with ")[0] in WHOSE else f"published {row['name']}"),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import plain_database, quartiles
+from ..lib.cells import quartiles
 from ..lib.frame import dicts, status_text
 from ..lib.marks import footnotes, provenance
 from ..lib.spec import spec
@@ -53,10 +53,6 @@ def _percent(share: Any) -> str:
     return "–" if share is None or pd.isna(share) else f"{100 * share:.0f} %"
 
 
-def _quartiles(row: dict[str, Any]) -> Cell:
-    return Cell(quartiles(row).text)
-
-
 def _saved(row: dict[str, Any]) -> Cell:
     if not row.get("verdict"):
         return Cell()
@@ -64,7 +60,7 @@ def _saved(row: dict[str, Any]) -> Cell:
     return Cell(f"{', '.join(shares)} ({_percent(row.get('saved_predicted_answer'))})")
 
 
-SPEC = spec("search/found", database=plain_database, quartiles=_quartiles, saved=_saved)
+SPEC = spec("search/found", quartiles=lambda row: Cell(quartiles(row).text), saved=_saved)
 
 
 def build(joined: pd.DataFrame) -> Table:

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -22,12 +21,9 @@ def staircase(data: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
     return ordered[(ordered[y] < least.shift(fill_value=np.inf)) & (ordered[y] == least)]
 
 
-def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """Left: query and answer; right: the share of a hint that 100 queries use is added."""
-    style.apply()
-    figure, panels = pyplot.subplots(
-        1, 2, sharey=True, figsize=(style.WIDTHS[width], style.WIDTHS[width] * 0.42), layout="constrained"
-    )
+    figure, [panels] = style.sheet(0.42 * style.WIDE, 1, 2, sharey=True, layout="constrained")
     online = (data["upload"] + data["download"]) / KIB
     shapes = data.assign(online=online, shared=online + data["hint_bytes"] / 100 / KIB)
     for axes, column, label in zip(panels, ("online", "shared"), ("Query and answer", "The same, and 1/100 of a hint")):

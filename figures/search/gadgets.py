@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
@@ -36,12 +35,9 @@ def _words(key: str) -> tuple[str, str]:
     return WORDS.get(key, (f"{key} {{}}", key))
 
 
-def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
-    style.apply()
+def draw(data: pd.DataFrame) -> Figure:
     names = list(dict.fromkeys(data["part"]))
-    figure, panels = pyplot.subplots(
-        1, len(names), figsize=(style.WIDTHS[width], style.WIDTHS[width] * 0.48), layout="constrained", squeeze=False
-    )
+    figure, panels = style.sheet(0.48 * style.WIDE, 1, len(names), layout="constrained")
     for axes, name in zip(panels[0], names):
         _panel(axes, data[data["part"] == name])
     panels[0][0].set_ylabel("log2 of the failure probability")

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib import colormaps, pyplot
+from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..lib import style
 from ..lib.data import data as entries
-from ..lib.output import csv_text, write_text
+from ..lib.output import csv_text, write
 from ..lib.protocols import mathtext, place, protocol_name
 from ..lib.spec import spec
 from ..lib.units import human_bytes
@@ -52,20 +52,12 @@ def _number(key: str, value: Any) -> float:
     return log2(value) if key in ("bases.selector", "plain_modulus") else float(value)
 
 
-def draw(data: pd.DataFrame, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame) -> Figure:
     """The panels of one record size: bases above, moduli below."""
-    style.apply()
     names = sorted(set(data["protocol"]), key=lambda name: (place(name), name))
     rows = -(-len(names) // COLUMNS)
     columns = min(COLUMNS, len(names))
-    figure, panels = pyplot.subplots(
-        2 * rows,
-        columns,
-        figsize=(style.WIDTHS[width], 1.35 * 2 * rows + 0.4),
-        layout="constrained",
-        squeeze=False,
-        sharey=True,
-    )
+    figure, panels = style.sheet(1.35 * 2 * rows + 0.4, 2 * rows, columns, layout="constrained", sharey=True)
     sizes = sorted(set(data["records"]))
     for at, name in enumerate(names):
         for axis in range(2):
@@ -116,8 +108,8 @@ class Grids:
         for bits, of_size in self.data.groupby("record_bits"):
             named = prefix.with_name(f"{prefix.name}-{bits}")
             files += style.save(draw(of_size), named)
-            files.append(write_text(named, ".caption.rst", caption(int(str(bits)))))
-        return [*files, write_text(prefix, ".csv", csv_text(self.data[SPEC.keys]))]
+            files.append(write(named, ".caption.rst", caption(int(str(bits)))))
+        return [*files, write(prefix, ".csv", csv_text(self.data[SPEC.keys]))]
 
 
 def caption(bits: int) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -38,19 +37,10 @@ def found(path: Path) -> pd.DataFrame:
     return data.assign(traffic=(data["upload"] + data["download"]) / KIB, answer=data["seconds"])
 
 
-def draw(data: pd.DataFrame, runs: pd.DataFrame, width: str = "acm-wide") -> Figure:
+def draw(data: pd.DataFrame, runs: pd.DataFrame) -> Figure:
     """A column a record size, a row a quantity."""
-    style.apply()
     sizes = sorted(set(data["record_bits"]))
-    figure, panels = pyplot.subplots(
-        2,
-        len(sizes),
-        sharex=True,
-        sharey="row",
-        squeeze=False,
-        figsize=(style.WIDTHS[width], style.WIDTHS[width] * 0.62),
-        layout="constrained",
-    )
+    figure, panels = style.sheet(0.62 * style.WIDE, 2, len(sizes), sharex=True, sharey="row", layout="constrained")
     for column, bits in enumerate(sizes):
         for row, quantity in enumerate(QUANTITIES):
             chosen = data[(data["record_bits"] == bits) & (data["objective"] == OBJECTIVES[quantity])]

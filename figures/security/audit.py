@@ -13,14 +13,13 @@ from pirlab_estimator.security.attacks import bits_text
 from pirlab_estimator.sets import set_name
 
 from ..lib import paper as papers
-from ..lib.cells import has
 from ..lib.frame import Described, dicts
 from ..lib.inputs import Inputs
 from ..lib.marks import DEFAULT_FAILURE_TARGET, SYMBOLS
 from ..lib.protocols import IDS, PAPERS, protocol, protocol_name, set_short
 from ..lib.spec import spec
-from ..lib.table import Cell, Table, footnotes_of
-from ..lib.units import human_bytes, shape_text
+from ..lib.table import Cell, Table
+from ..lib.units import has, human_bytes, shape_text
 from .document import Audit, load_audit, secret_text, verdict
 from .instances import bits_symbols
 
@@ -175,16 +174,11 @@ def nearest(owner: str, name: str, predicted: Mapping[str, list[dict[str, Any]]]
     for row in (row for candidate, rows in predicted.items() if candidate != name for row in rows):
         source = ((row.get("prediction") or {}).get("parameters") or {}).get("source") or {}
         size = _bytes(row, described)
-        if row["protocol"] == owner and source.get("kind") in REPAIRED and _reaches(row) and size:
+        reached = row["security_bits"] >= row["security_target"] and row["failure_log2"] <= row["failure_target"]
+        if row["protocol"] == owner and source.get("kind") in REPAIRED and reached and size:
             reference = own.get((row["records"], row["record_bits"]))
             ranks.append((not reference, abs(log2(size / reference)) if reference else log2(size), row["set"]))
     return min(ranks)[2] if ranks else ""
-
-
-def _reaches(row: Mapping[str, Any]) -> bool:
-    security, failure = row["security_bits"], row["failure_log2"]
-    known = has(security) and has(failure)
-    return bool(known and security >= row["security_target"] and failure <= row["failure_target"])
 
 
 def _bytes(row: Mapping[str, Any], described: Described) -> float:
@@ -282,10 +276,9 @@ def table(
     found = lines(audit, joined, predictions, described, expected)
     rows = [SPEC.row(line) for line in found]
     meanings = {"insecure": f"below {audit.target:g} bits", "failing": f"above 2^{DEFAULT_FAILURE_TARGET}"}
-    footnotes = [(mark, meanings.get(mark.key, text)) for mark, text in footnotes_of(rows)]
-    said = {"published": len(found), "holding": sum(not line.faults for line in found), "target": audit.target}
-    said |= {"failure": DEFAULT_FAILURE_TARGET, "share": SAME_BYTES}
-    return SPEC.table(rows, [_data(line) for line in found], footnotes, **said)
+    said: dict[str, Any] = {"published": len(found), "holding": sum(not line.faults for line in found)}
+    said |= {"target": audit.target, "failure": DEFAULT_FAILURE_TARGET, "share": SAME_BYTES}
+    return SPEC.table(rows, [_data(line) for line in found], meanings=meanings, **said)
 
 
 def _data(line: Line) -> dict[str, Any]:

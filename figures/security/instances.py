@@ -7,11 +7,10 @@ import pandas as pd
 from pirlab_estimator.records import InputError
 from pirlab_estimator.security.attacks import bits_text
 
-from ..lib.cells import has
 from ..lib.data import data as entries
 from ..lib.frame import Described
 from ..lib.inputs import Inputs
-from ..lib.marks import DEFAULT_SECURITY_TARGET, MARKS, SYMBOLS, without_symbols, without_text
+from ..lib.marks import SYMBOLS, security_target, without_symbols, without_text
 from ..lib.protocols import protocol_name, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Column, Maker, Table
@@ -53,8 +52,8 @@ def _entries(predictions: pd.DataFrame) -> list[dict[str, Any]]:
             known = best.get(key)
             count = known["shapes"] + 1 if known else 1
             better = known is None or (bits is not None and (known["bits"] is None or bits < known["bits"]))
-            target = row["security_target"] if has(row["security_target"]) else DEFAULT_SECURITY_TARGET
-            chosen = known if known and not better else entry | {k: row[k] for k in SET_KEYS} | {"target": target}
+            own = {k: row[k] for k in SET_KEYS} | {"target": security_target(row)}
+            chosen = known if known and not better else entry | own
             best[key] = chosen | {"bits": chosen.get("bits"), "shapes": count}
     return [best[key] for key in sorted(best)]
 
@@ -102,28 +101,10 @@ def _bits(row: dict[str, Any]) -> Cell:
     return Cell(bits_text(row["bits"], row["target"]), row["symbol"] + without_symbols(row))
 
 
-def _core(row: dict[str, Any]) -> Cell:
-    bits = row.get("core_svp_bits")
-    return Cell() if bits is None else Cell(f"{bits:.1f}")
-
-
-def _general(key: str) -> Maker:
-    return lambda row: Cell("" if row.get(key) is None else f"{row[key]:g}")
-
-
-def _source(row: dict[str, Any]) -> Cell:
-    return Cell(str(row.get("source") or "none").replace("_", " "))
-
-
-MAKERS: dict[str, Maker] = {"core": _core, "source": _source}
-"""Of columns that the audit has too."""
 SPEC = spec(
     "security/instances",
     set=lambda row: Cell(series_name(row["protocol"], row["set"]), row["symbol"]),
-    q=_general("log2_modulus"),
-    stddev=_general("error_stddev"),
     bits=_bits,
-    **MAKERS,
 )
 
 
@@ -155,14 +136,12 @@ def build(predictions: pd.DataFrame, joined: pd.DataFrame, described: Described 
     frame = pd.DataFrame(data, columns=[*keys, *(f"{name}_bits" for name in attacks)])
     names = sorted({protocol_name(entry["protocol"]) for entry in entries})
     sets = f" of {' and '.join(names)}" if names else ": no prediction found"
-    used = {symbol for row in data for symbol in row["symbol"]}
     targets = "/".join(sorted({f"{entry['target']:.0f}" for entry in entries}))
     meanings = {"insecure": f"below the target of {targets} bits"}
-    marked = [(mark, meanings.get(mark.key, mark.meaning)) for mark in MARKS if mark.symbol in used]
-    return shown.table(rows, frame, marked, sets=sets, **_said(entries))
+    return shown.table(rows, frame, meanings=meanings, sets=sets, **_said(entries))
 
 
-def _said(entries: list[dict[str, Any]]) -> dict[str, str]:
+def _said(entries: list[dict[str, Any]]) -> dict[str, Any]:
     """The words of the table's notes."""
     models = sorted({f"{e.get('model')}, {e.get('shape')}" for e in entries if e.get("model")})
     commits = sorted({str(e["estimator_commit"])[:10] for e in entries if e.get("estimator_commit")})

@@ -5,13 +5,12 @@ from typing import Any
 import pandas as pd
 
 from ..lib.inputs import Inputs
-from ..lib.marks import CELL_MARKS
+from ..lib.marks import MEANINGS, SYMBOLS
 from ..lib.spec import spec
 from ..lib.table import Cell, Column, Row, Table
 from ..lib.units import power_of_two
 from .document import Audit, load_audit, load_references, secret_text
 
-OUTSIDE = next(mark for mark in CELL_MARKS if mark.key == "outside")
 REFERENCES = {"guidelines": "guidelines 2024", "standard-2018": "standard 2018"}
 SPEC = spec("security/limits")
 
@@ -41,8 +40,8 @@ def build(audit: Audit, references: pd.DataFrame) -> Table:
             rows.append(_row(secret, sigma, origin, {str(n): Cell(str(q), sort=q) for n, q in numbers.items()}))
             data += [_data(origin, secret, sigma, n, {"log2_modulus": q}) for n, q in numbers.items()]
     reasons = sorted({str(cell["reason"]).split(", density")[0] for cell in audit.limits if cell["reason"]})
-    footnotes = [(OUTSIDE, f"{OUTSIDE.meaning}: {'; '.join(reasons)}")] if reasons else []
-    return shown.table(rows, data, footnotes, target=audit.target, model=audit.model, shape=audit.shape)
+    meanings = {"outside": f"{MEANINGS['outside']}: {'; '.join(reasons)}"}
+    return shown.table(rows, data, meanings=meanings, target=audit.target, model=audit.model, shape=audit.shape)
 
 
 def _row(secret: str, stddev: float, origin: str, cells: dict[str, Cell]) -> Row:
@@ -52,7 +51,7 @@ def _row(secret: str, stddev: float, origin: str, cells: dict[str, Cell]) -> Row
 
 def _cell(cell: dict[str, Any]) -> Cell:
     if cell["log2_modulus"] is None:
-        return Cell("–", OUTSIDE.symbol)
+        return Cell("–", SYMBOLS["outside"])
     return Cell(str(cell["log2_modulus"]), sort=float(cell["log2_modulus"]))
 
 

@@ -1,5 +1,6 @@
 """The audit's first table: every published parameter set and every set of params/, claimed and found security."""
 
+from collections import Counter
 from typing import Any
 
 import pandas as pd
@@ -7,11 +8,11 @@ from pirlab_estimator.security.attacks import bits_text
 
 from ..lib.data import data
 from ..lib.inputs import Inputs
-from ..lib.marks import MARKS, without_symbols, without_text
+from ..lib.marks import MEANINGS, SYMBOLS, without_symbols, without_text
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from .document import Audit, claim_text, load_audit, secret_text, verdict
-from .instances import ATTACKS, MAKERS, SOURCES_NOTE, attack_columns, bits_symbols, failed_text
+from .instances import ATTACKS, SOURCES_NOTE, attack_columns, bits_symbols, failed_text
 
 KINDS: dict[str, dict[str, str]] = data("security")["kinds"]
 """Where the numbers of a row are from, by `kind`."""
@@ -21,15 +22,11 @@ def _bits(row: dict[str, Any]) -> Cell:
     return Cell(bits_text(row["bits"], row["target"]), _mark(row, row["target"]) + without_symbols(row), row["bits"])
 
 
+WORDS = ("secret", "verdict", "claim")
 SPEC = spec(
     "security/sets",
     kind=lambda row: Cell(KINDS[row["kind"]]["name"]),
-    secret=lambda row: Cell(secret_text(row["secret"])),
-    samples=lambda row: Cell("any" if row["samples"] is None else str(row["samples"])),
     bits=_bits,
-    verdict=lambda row: Cell(verdict(row["bits"], row["target"])),
-    claim=lambda row: Cell(claim_text(row)),
-    **MAKERS,
 )
 
 
@@ -44,10 +41,10 @@ def build(audit: Audit) -> Table:
     entries = [row | {"target": audit.target} for row in sorted(audit.sets, key=lambda row: order[row["paper"]])]
     attacks = [name for name in ATTACKS if any(name in row["attacks"] for row in entries)]
     shown = SPEC.wider("samples", attack_columns(attacks))
-    rows = [shown.row(row) for row in entries]
     data = [_data(row, audit.target) | {f"{a}_bits": row["attacks"].get(a) for a in attacks} for row in entries]
+    rows = [shown.row(row | {key: line[key] for key in WORDS}) for row, line in zip(entries, data)]
     frame = pd.DataFrame(data, columns=[*SPEC.keys, *(f"{a}_bits" for a in attacks)])
-    return shown.table(rows, frame, _footnotes(audit), **_said(audit))
+    return shown.table(rows, frame, meanings=_meanings(audit), **_said(audit))
 
 
 def _mark(row: dict[str, Any], target: float) -> str:
@@ -63,14 +60,11 @@ def _data(row: dict[str, Any], target: float) -> dict[str, Any]:
     return {key: row.get(key) for key in SPEC.keys} | extra
 
 
-def _footnotes(audit: Audit) -> list[tuple[Any, str]]:
-    found = []
-    for mark in MARKS:
-        count = sum(mark.symbol in _mark(row, audit.target) for row in audit.sets)
-        meaning = f"below {audit.target:g} bits" if mark.key == "insecure" else mark.meaning
-        if count:
-            found.append((mark, f"{meaning} ({count} of {len(audit.sets)} rows)"))
-    return found
+def _meanings(audit: Audit) -> dict[str, str]:
+    """What marks say, each with the number of its rows."""
+    counts = Counter(symbol for row in audit.sets for symbol in _mark(row, audit.target))
+    meanings = MEANINGS | {"insecure": f"below {audit.target:g} bits"}
+    return {key: f"{text} ({counts[SYMBOLS[key]]} of {len(audit.sets)} rows)" for key, text in meanings.items()}
 
 
 def _said(audit: Audit) -> dict[str, Any]:

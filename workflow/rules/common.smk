@@ -39,14 +39,6 @@ wildcard_constraints:
     name=r"(?!table-|accuracy)[a-z0-9-]+",
 
 
-def parameter_files(wildcards):
-    return PLAN.parameters(wildcards.experiment)
-
-
-def describe_command(wildcards):
-    return " ".join(PLAN.describe(wildcards.experiment))
-
-
 def prediction_files():
     return [str(PLAN.prediction(name)) for name in PLAN.experiments if name not in PLAN.audits()]
 
@@ -54,10 +46,6 @@ def prediction_files():
 def markers(*names):
     """The markers of the measured groups of these experiments, or of all."""
     return [str(PLAN.marker(group)) for group in PLAN.measured() if not names or group.experiment in names]
-
-
-def own_markers(wildcards):
-    return markers(wildcards.experiment)
 
 
 def drawn(wildcards):
@@ -78,17 +66,14 @@ def drawn(wildcards):
     }
 
 
-def drawing(wildcards, input):
-    """The words that draw it."""
+def drawing(wildcards, input, output):
+    """The words that draw it: a figure, or a table, which has a page in HTML."""
     folders = [f"{RESULTS}/records/{name}" for name in PLAN.shown(wildcards.experiment)]
-    words = [wildcards.name, "--records", *folders, "--expected", "experiments/expected"]
+    words = ["table"] if "html" in output.keys() else []
+    words += [wildcards.name, "--records", *folders, "--expected", "experiments/expected"]
     for key in ("predictions", "descriptions", "audit", "costs", "stale"):
         words += [f"--{key}", *input.get(key)] if input.get(key) else []
-    return " ".join(words)
-
-
-def table_drawing(wildcards, input):
-    return f"table {drawing(wildcards, input)}"
+    return " ".join([*words, "--out", str(Path(output[0]).with_suffix(""))])
 
 
 def predicted(wildcards):

@@ -6,7 +6,7 @@ rule measure:
     input:
         binary=ancient(BINARY),
         settings=ancient(SETTINGS),
-        parameters=ancient(parameter_files),
+        parameters=ancient(lambda wildcards: PLAN.parameters(wildcards.experiment)),
         prediction=ancient(f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json"),
     output:
         f"{RESULTS}/measured/{{experiment}}/{{group}}.json",

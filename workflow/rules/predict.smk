@@ -11,7 +11,7 @@ rule describe:
     log:
         f"{LOGS}/describe/{PROFILE}/{{experiment}}.log",
     params:
-        command=describe_command,
+        command=lambda wildcards: " ".join(PLAN.describe(wildcards.experiment)),
     conda:
         ENVIRONMENT
     shell:

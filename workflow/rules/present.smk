@@ -5,42 +5,34 @@ rule figure:
     input:
         unpack(drawn),
     output:
-        pdf=f"{FIGURES}/{{experiment}}/{{name}}.pdf",
+        multiext(f"{FIGURES}/{{experiment}}/{{name}}", ".pdf", ".png", ".csv"),
         svg=report(
             f"{FIGURES}/{{experiment}}/{{name}}.svg",
             caption="../captions/generated.rst",
             category="{experiment}",
             labels={"what": "{name}", "form": "figure"},
         ),
-        png=f"{FIGURES}/{{experiment}}/{{name}}.png",
-        data=f"{FIGURES}/{{experiment}}/{{name}}.csv",
     log:
         f"{LOGS}/figure/{{experiment}}/{{name}}.log",
     params:
         words=drawing,
-        prefix=f"{FIGURES}/{{experiment}}/{{name}}",
     conda:
         ENVIRONMENT
     shell:
-        "python -m pirlab_figures {params.words} --out {params.prefix} > {log} 2>&1"
+        "python -m pirlab_figures {params.words} > {log} 2>&1"
 
 
 use rule figure as table with:
     output:
+        multiext(f"{FIGURES}/{{experiment}}/table-{{name}}", ".csv", ".md", ".tex"),
         html=report(
             f"{FIGURES}/{{experiment}}/table-{{name}}.html",
             caption="../captions/generated.rst",
             category="{experiment}",
             labels={"what": "{name}", "form": "table"},
         ),
-        csv=f"{FIGURES}/{{experiment}}/table-{{name}}.csv",
-        md=f"{FIGURES}/{{experiment}}/table-{{name}}.md",
-        tex=f"{FIGURES}/{{experiment}}/table-{{name}}.tex",
     log:
         f"{LOGS}/table/{{experiment}}/{{name}}.log",
-    params:
-        words=table_drawing,
-        prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
 
 
 # Every predicted quantity beside its measured twin. Of the experiment alone: the predictions of those shown with it have
@@ -48,15 +40,11 @@ use rule figure as table with:
 rule accuracy:
     input:
         code=FIGURE_CODE,
-        measured=own_markers,
+        measured=lambda wildcards: markers(wildcards.experiment),
         prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
         stale=f"{RESULTS}/stale.json",
     output:
-        csv=f"{FIGURES}/{{experiment}}/accuracy.csv",
-        md=f"{FIGURES}/{{experiment}}/accuracy.md",
-        tex=f"{FIGURES}/{{experiment}}/accuracy.tex",
-        pdf=f"{FIGURES}/{{experiment}}/accuracy.pdf",
-        png=f"{FIGURES}/{{experiment}}/accuracy.png",
+        multiext(f"{FIGURES}/{{experiment}}/accuracy", ".csv", ".md", ".tex", ".pdf", ".png"),
         html=report(
             f"{FIGURES}/{{experiment}}/accuracy.html",
             caption="../captions/generated.rst",

@@ -5,5 +5,5 @@ millions, but their noise and seconds are sums over parts: parts are pruned by d
 
 - space.py: what is asked, and what is combined, secure only; gadgets.py: gadgets as arrays;
 - candidate.py: a set as a parameter file; work.py: what the binary says of sets that differ in a part;
-- small.py, block.py: the parts; circuit.py: the search; journal.py: how far it is; command.py: the command line.
+- small.py, block.py: the parts; circuit.py: the search, and how far it is; command.py: the command line.
 """

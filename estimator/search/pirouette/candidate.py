@@ -1,11 +1,9 @@
 """One set of Pirouette or Pirouette^H, as a parameter file (set.toml.j2): the binary describes it."""
 
 from dataclasses import dataclass, fields
-from functools import cache
 from pathlib import Path
 
-import jinja2
-
+from ...outputs import template
 from .space import Ring, SmallKey, Space
 
 Table = dict[str, int]
@@ -40,7 +38,9 @@ class Choice:
     def toml(self, title: str = "", command: str = "", note: str = "") -> str:
         """The parameter file."""
         about = {"protocol": self.protocol, "title": title, "command": command, "note": note}
-        return _template().render(about | {f.name: getattr(self, f.name) for f in fields(self)})
+        words = {"gadget": _gadget, "short": lambda number: f"{number:g}"}
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return template(Path(__file__).with_name("set.toml.j2")).render(about | words | own)
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,6 @@ class Candidate(Choice):
     @property
     def total(self) -> float:
         return sum(self.seconds.values())
-
-
-@cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined
-    )
-    environment.globals.update(gadget=_gadget, short=lambda number: f"{number:g}")
-    return environment.from_string(Path(__file__).with_name("set.toml.j2").read_text(encoding="utf-8"))
 
 
 def _gadget(table: Table) -> str:

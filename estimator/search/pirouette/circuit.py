@@ -6,16 +6,19 @@ spacing; dimensions), and every error grows with each part's own errors. So of e
 frontiers compare variances, and do not see that the same variance fails less often where more squares mix it.
 """
 
+import json
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 
 from ...noise import lattice
+from ...outputs import write
+from ..evaluate import FORMULAS, origin
 from ..progress import Progress
 from .block import Block, spacings
 from .candidate import Candidate, Choice
-from .journal import EVERY, Journal, Place
 from .small import Small, small_keys
 from .space import Ring, Task
 from .work import Work
@@ -24,6 +27,41 @@ from .work import Work
 FIRST = 16
 #: Least seconds of any set with a small key, its ring, and its place there.
 Key = tuple[float, int, int]
+
+
+#: Small keys after which the state is written.
+EVERY = 10
+
+#: Seconds of an answer, ring, small key of it, place in the ring's block.
+Place = tuple[float, int, int, int]
+
+
+@dataclass(frozen=True)
+class Journal:
+    """How far a search is, in a file, so that one that was killed goes on; None keeps nothing."""
+
+    path: Path | None = None
+
+    @staticmethod
+    def of(cache: Path, about: str) -> "Journal":
+        """In a folder, for what a search is asked, the formulas and the binary as they are."""
+        sources = [*FORMULAS, *sorted(Path(__file__).parent.glob("*.py"))]
+        return Journal(cache / f"pirouette-{origin(about, sources=sources)}.json")
+
+    def last(self) -> tuple[int, list[Place]]:
+        """How many small keys were looked at, and the best sets of these."""
+        if self.path is None:
+            return 0, []
+        try:
+            document = json.loads(self.path.read_text(encoding="utf-8"))
+            best = [(float(s), int(r), int(i), int(at)) for s, r, i, at in document["best"]]
+            return int(document["done"]), best
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0, []
+
+    def keep(self, done: int, best: list[Place]) -> None:
+        if self.path is not None:
+            write(self.path, json.dumps({"done": done, "best": best}) + "\n")
 
 
 class Search(Task):
