@@ -40,12 +40,13 @@ def test_profile_expands(name):
         ids = [row.id for row in group.rows]
         assert len(ids) == len(set(ids))
         if group.kind == "primitive":
-            assert group.measured and all(row.settings for row in group.rows)
+            assert group.measured and all(row.asked["settings"] for row in group.rows)
             continue
         if group.kind == "security":
             assert not group.measured and group.notes
             continue
-        fits = group.rows[0].records * group.rows[0].record_bits <= 8 * plan.profile["max_database_bytes"]
+        asked = group.rows[0].asked
+        fits = asked["records"] * asked["record_bits"] <= 8 * plan.profile["max_database_bytes"]
         only = any(note.startswith("predicted only") for note in group.notes)
         assert group.measured == (fits and not only)
         assert group.measured or group.notes, "what is left out says why"
@@ -61,7 +62,7 @@ def test_every_experiment_loads():
 def test_quick_measures_every_protocol():
     plan = Plan(read_profile("quick"))
     groups = [group for group in plan.measured() if group.kind == "protocol"]
-    measured = {row.parameters.split("/")[1] for group in groups for row in group.rows}
+    measured = {row.asked["parameters"].split("/")[1] for group in groups for row in group.rows}
     protocols = set()
     for path in (ROOT / "params").glob("*/*.toml"):
         protocols.add(tomllib.loads(path.read_text())["protocol"])
@@ -71,7 +72,7 @@ def test_quick_measures_every_protocol():
 def test_every_primitive_is_measured(binary):
     listed = json.loads(subprocess.run([binary, "primitive", "list", "--json"], check=True, capture_output=True).stdout)
     asked = {
-        row.primitive
+        row.asked["primitive"]
         for profile in ("tiny", "quick")
         for group in Plan(read_profile(profile)).measured()
         if group.kind == "primitive"
@@ -89,12 +90,12 @@ def test_figure4_has_the_papers_shapes():
     plan = Plan(read_profile("paper"))
     groups = plan.of("pirouette/figure4")
     assert len(groups) == 12
-    assert {(g.rows[0].records, g.rows[0].record_bits) for g in groups} == {
+    assert {(g.rows[0].asked["records"], g.rows[0].asked["record_bits"]) for g in groups} == {
         (1 << n, bits) for n in (18, 22, 25) for bits in (16, 64, 256, 2048)
     }
     for group in groups:
         ids = {row.id for row in group.rows}
-        wide = group.rows[0].record_bits > 27
+        wide = group.rows[0].asked["record_bits"] > 27
         assert ("doublepir-usenix23-one-hint" in ids) == wide
         assert ("doublepir-usenix23" in ids) == (not wide)
 
@@ -275,7 +276,7 @@ def test_settings_become_groups_and_rows(tmp_path, monkeypatch):
         ["x-8", "y-8", "own-8"],
     ]
     row = groups[0].rows[3]
-    assert row.settings == {"lengths": [1, 10], "base": 2, "kind": "a", "family": "x", "bits": 16}
+    assert row.asked["settings"] == {"lengths": [1, 10], "base": 2, "kind": "a", "family": "x", "bits": 16}
     assert groups[0].options == {"repetitions": 7, "kernel": "auto", "time_limit_seconds": 60, "seed": "2a"}
     assert groups[0].command("run") == ["primitive", "run"] and groups[0].command("key") == ["primitive", "key"]
     assert not groups[0].probed({"probe_bandwidth": True})

@@ -51,4 +51,6 @@ def test_every_pair_of_the_experiment_is_one_group():
     for group in expand("inspire/found", read_profile("laptop")):
         published, found = group.rows
         assert published.id.removesuffix("-published") == found.id.removesuffix("-found")
-        assert found.parameters.startswith("params/searched/") and group.id.endswith(found.id.removesuffix("-found"))
+        assert found.asked["parameters"].startswith("params/searched/") and group.id.endswith(
+            found.id.removesuffix("-found")
+        )
