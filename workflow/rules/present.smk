@@ -16,6 +16,7 @@ rule figure:
         f"{LOGS}/figure/{{experiment}}/{{name}}.log",
     params:
         words=drawing,
+        prefix=f"{FIGURES}/{{experiment}}/{{name}}",
     conda:
         ENVIRONMENT
     shell:
@@ -33,6 +34,9 @@ use rule figure as table with:
         ),
     log:
         f"{LOGS}/table/{{experiment}}/{{name}}.log",
+    params:
+        words=drawing,
+        prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
 
 
 # Every predicted quantity beside its measured twin. Of the experiment alone: the predictions of those shown with it have
