@@ -43,7 +43,7 @@ struct Describer<'a> {
     files: HashMap<PathBuf, Read>,
 }
 
-/// A set and its protocol, or why there is none.
+/// A set and its protocol, or the error that refused them.
 type Read = Result<(ParameterFile, &'static Protocol), String>;
 
 fn read(set: Outcome<(ParameterFile, &'static Protocol)>) -> Read {
