@@ -35,4 +35,4 @@ def coordinate(secret: Mapping[str, Any], dimension: int) -> Coordinate:
             square, mean = (plus + minus) / dimension, (plus - minus) / dimension
             signs = 1.0 + (plus > 0) + (minus > 0)
             return Coordinate(square, mean, sqrt(square - mean * mean), signs, f"ND.SparseTernary({plus}, {minus})")
-    raise ValueError(f"secret kind {secret['kind']!r} is none of those the lattice estimator is given")
+    raise ValueError(f"secret kind {secret['kind']!r} is unknown to the lattice estimator")

@@ -405,7 +405,7 @@ def test_stddev_of_secrets():
         ({"kind": "fixed_weight", "plus": 200, "minus": 100}, [1] * 200 + [-1] * 100 + [0] * 724),
     ):
         assert secret_stddev(lwe(secret=secret)) == pytest.approx(np.std(list(values)))
-    with pytest.raises(ValueError, match="none of those"):
+    with pytest.raises(ValueError, match="is unknown to the lattice estimator"):
         secret_stddev(lwe(secret={"kind": "sparse"}))
 
 

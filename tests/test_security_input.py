@@ -24,7 +24,10 @@ pytestmark = pytest.mark.usefixtures("no_estimator")
         (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": 3}))), "key `minus` is missing"),
         (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": -3, "minus": 9}))), "-3 ones and 9 minus"),
         (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": 1000, "minus": 32}))), "1000 ones and 32 "),
-        (json.dumps(description(lwe(secret={"kind": "weird"}))), "description 1: secret kind 'weird' is none of those"),
+        (
+            json.dumps(description(lwe(secret={"kind": "weird"}))),
+            "description 1: secret kind 'weird' is unknown to the lattice estimator",
+        ),
         (json.dumps(description(lwe(secret={"kind": "gaussian", "stddev": -1}))), "secret: -1.0 is no standard"),
         (
             json.dumps(description(lwe(secret={"kind": "uniform_range", "low": 2, "high": 2}))),

@@ -36,7 +36,7 @@ def test_every_instance_is_recorded_and_ours_reach_the_target(descriptions):
 
 
 def test_every_attack_that_applies_has_a_line(descriptions):
-    """A figure, or why there is none; and coded-BKW has a figure wherever the keys of Pirouette^H are seen."""
+    """Each attack has a figure or a reason; and coded-BKW has a figure wherever the keys of Pirouette^H are seen."""
     for mapping in (m for described in descriptions for m in described["instances"]):
         instance = Instance.of(mapping)
         results = {r.attack: r for r in recorded.find(instance)["results"] if r.model == MODEL}

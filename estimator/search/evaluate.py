@@ -208,7 +208,7 @@ def _security(descriptions: Sequence[dict]) -> list[float | None]:
 
 
 def _failures(descriptions: Sequence[dict]) -> list[float | str]:
-    """log2 of the failure probability of each, or why there is none."""
+    """log2 of the failure probability of each, or the reason why it cannot be predicted."""
     try:
         return [each["log2_failure"] for each in predict_noise(descriptions)]
     except ValueError as error:

@@ -105,7 +105,7 @@ def _normal_secret(secret: dict, dimension: int, error: float) -> dict:
             raise ValueError(f"secret: {plus} ones and {minus} minus ones are no weight in dimension {dimension}")
         return {"kind": kind, "plus": plus, "minus": minus}
     elif kind not in ("ternary", "binary", "uniform_range"):
-        raise ValueError(f"secret kind {kind!r} is none of those the lattice estimator is given")
+        raise ValueError(f"secret kind {kind!r} is unknown to the lattice estimator")
     return secret
 
 

@@ -79,7 +79,7 @@ class Spec:
         return caption_text(self.title.format(**words), *self.said(words))
 
     def wider(self, place: str, columns: Sequence[Column]) -> "Spec":
-        """The same with more columns, behind that of a key."""
+        """The same spec with more columns, which follow the column `place`."""
         at = [column.key for column in self.columns].index(place) + 1
         return replace(self, columns=[*self.columns[:at], *columns, *self.columns[at:]])
 

@@ -99,7 +99,7 @@ pub fn quartiles(samples: &[f64]) -> Option<(f64, f64, f64)> {
     Some((at(1), at(2), at(3)))
 }
 
-/// Median, interquartile range and number of samples, as text; `None` where there are none.
+/// Median, interquartile range and number of samples, as text; `None` without samples.
 pub fn spread(samples: &[f64], text: impl Fn(f64) -> String) -> Option<[String; 3]> {
     let (low, middle, high) = quartiles(samples)?;
     let range = if samples.len() > 1 { text(high - low) } else { "-".into() };

@@ -31,7 +31,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     }
 }
 
-/// The last answer: the report, or why there is none.
+/// The last answer: the report, or the reason of the failure.
 fn end<R: Serialize>(report: Outcome<R>) -> Outcome<()> {
     match report {
         Ok(report) => answer(&Reply::Report(Box::new(report))),
