@@ -18,6 +18,7 @@ from .beside import NOT_PLANNED, columns_of, metrics_of, our_cells, our_data, pr
 
 SPEC = spec("inspire/application")
 CURRENT = "IPFS-current"
+SHOWN = ("total_comm", "server_time", "offline_time")
 
 
 def _place(column: Printed) -> str:
@@ -51,14 +52,14 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
         for column in here:
             cells = {"place": Cell(place), "source": Cell(_source(column))}
             rows.append(Row(cells | printed_cells(column, metrics)))
-            data += _data(table, place, _source(column), column.values, {})
+            data += _data(table, place, _source(column), column.values, None)
         column = here[-1]
         hits = [ours for ours in found if stands_for(ours, column)]
         for ours in sorted(hits, key=lambda m: (m.row["protocol"], m.row["set"])):
-            values = _values(ours)
-            values |= _improvements(values, current)
+            values = {name: ours.known[name] for name in SHOWN if name in ours.known}
+            values |= {"db_size": ours.database_bits / 8} | _improvements(values, current)
             rows.append(_our_row(place, ours, values, column))
-            data += _data(table, place, "here", values, ours.row)
+            data += _data(table, place, "here", values, ours)
             shown.append(ours.row)
         if not hits:
             rows.append(Row({"place": Cell(place), "source": Cell("here")}, "", NOT_PLANNED))
@@ -66,13 +67,6 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     own = replace(SPEC.wider("failure", columns_of(metrics)), status_from=chosen.status_from)
     said = chosen.words | {"provenance": provenance(shown), "errata": errata.notes(contradictions, table)}
     return own.table(rows, data, footnotes(shown), table=table, **said)
-
-
-def _values(ours: Measured) -> dict[str, float]:
-    """Measured, or of a row that was not measured the sizes that are known."""
-    values = {name: ours.values[name] for name in ("server_time", "offline_time") if name in ours.values}
-    total = ours.size("total_comm")
-    return values | ({} if total is None else {"total_comm": total}) | {"db_size": ours.database_bits / 8}
 
 
 def _our_row(place: str, ours: Measured, values: dict[str, float], column: Printed) -> Row:
@@ -86,10 +80,11 @@ def _our_row(place: str, ours: Measured, values: dict[str, float], column: Print
     return Row(cells, ours.row["id"] or "", status_text(ours.row))
 
 
-def _data(table: str, place: str, source: str, values: dict[str, float], row: dict[str, Any]) -> list[dict[str, Any]]:
+def _data(table: str, place: str, source: str, values: dict[str, float], ours: Measured | None) -> list[dict[str, Any]]:
+    row = ours.row if ours else {}
     shared = our_data(row) | {key: row.get(key) for key in ("records", "record_bits")}
     shared |= {"table": table, "place": place, "source": source}
     units = {"total_comm": "B", "db_size": "B", "server_time": "s", "offline_time": "s"}
     # The paper's numbers are values, and so is what was measured here.
-    kind = "value" if not row or row["status"] == "ok" else "described"
-    return [shared | {"metric": m, kind: value, "unit": units.get(m, "%")} for m, value in values.items()]
+    kinds = {metric: ours.source(metric.removesuffix("_improvement")) if ours else "value" for metric in values}
+    return [shared | {"metric": m, kinds[m]: value, "unit": units.get(m, "%")} for m, value in values.items()]

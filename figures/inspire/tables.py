@@ -75,16 +75,16 @@ def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], met
     marks += SYMBOLS["entry"] if other else ""
     size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
     cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)}
-    cells |= our_cells(column, ours, metrics, ours.described | ours.values)
+    cells |= our_cells(column, ours, metrics, ours.known)
     if column is not None and column.layout.first:
         cells["layout"] = Cell(ours.layout.text())
     for metric in metrics:
         if metric.bandwidth and (share := bandwidth_share(ours, metric.key)) is not None:
             drift = symbols(["probe"] * drifted(ours))
             cells[f"{metric.key}_of_bandwidth"] = Cell(f"{100 * share:.0f}", drift, share)
-    if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
-        ratio = ours.values["server_time"] / column.values["server_time"]
-        cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
+    if column is not None and ours.known.get("server_time") and column.values.get("server_time"):
+        ratio = ours.known["server_time"] / column.values["server_time"]
+        cells["ratio"] = Cell(significant(ratio, 2), ours.mark("server_time"), ratio)
     return Row(cells, ours.row["id"] or "", status_text(ours.row))
 
 
@@ -106,11 +106,11 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         paper = column.values.get(key) if column else None
         line: dict[str, Any] = {"metric": key, "paper": paper, "unit": unit, "size_equal": None}
         if ours:
-            here = ours.values.get(key)
-            line |= {"here": here, "described": ours.described.get(key)}
-            line |= {"ratio": here / paper if here is not None and paper else None}
+            here, predicted = ours.values.get(key), ours.predicted.get(key)
+            line |= {"here": here, "described": ours.described.get(key), "predicted": predicted}
+            line |= {"ratio": (here or predicted) / paper if (here or predicted) and paper else None}
             line |= {"read_bytes": read_bytes(ours, key), "bandwidth_share": bandwidth_share(ours, key)}
-            if column and ours.published and key in SIZES and paper is not None and ours.size(key) is not None:
+            if column and ours.published and key in SIZES and paper is not None and key in ours.known:
                 line["size_equal"] = not unequal(column, ours, key)
         found.append(shared | line)
     return found

@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 
+from ..lib.frame import status_text
 from ..lib.marks import mark_notes, provenance
 from ..lib.protocols import paper_name, series_name
 from ..lib.spec import spec
 from ..lib.units import count_text, shape_text
 from .figure4 import METRICS, PAPER_SERIES, RECORD_COUNTS, RECORD_SIZES, Figure4
 
-NOT_MEASURED = "not measured in this profile"
 NOT_PLANNED = "not part of the experiment"
 CAPTION = spec("pirouette/figure4-caption")
 GRID = [(count, bits) for count in RECORD_COUNTS for bits in RECORD_SIZES]
@@ -20,22 +20,14 @@ def _listing(items: list[str]) -> str:
 
 def missing_points(data: Figure4) -> dict[str, list[tuple[str, int, int]]]:
     """Reason -> the (set, records, record bits) of the paper's grid, or of our records, that have no number."""
-    reasons: dict[tuple[str, int, int], str] = {}
-    for _, name, _ in data.series:
-        planned = data.planned.get(name)
-        for shape in GRID:
-            reasons[(name, *shape)] = NOT_MEASURED if planned is None or shape in planned else NOT_PLANNED
-        for shape in (planned or set()) - set(GRID):
-            reasons[(name, *shape)] = NOT_MEASURED
+    reasons: dict[tuple[str, int, int], str | None] = {}
+    reasons |= {(name, *shape): NOT_PLANNED for _, name, _ in data.series for shape in GRID}
     for record in data.records:
-        place = (record["series"], record["records"], record["record_bits"])
-        if record["status"] == "ok":
-            reasons.pop(place, None)
-        else:
-            reasons[place] = f"{record['status'].replace('_', ', ')}: {record['reason'] or 'no reason given'}"
+        reasons[record["series"], record["records"], record["record_bits"]] = status_text(record)
     missing: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
     for place, reason in reasons.items():
-        missing[reason].append(place)
+        if reason:
+            missing[reason].append(place)
     return dict(missing)
 
 
@@ -73,15 +65,12 @@ def _shapes(shapes: set[tuple[int, int]]) -> str:
 def caption(data: Figure4) -> str:
     """The caption as reStructuredText."""
     records = data.records
-    if data.measured().empty:
-        text = "No point was measured: there is no record of this experiment with status ok."
-    else:
-        other = {(int(r["records"]), int(r["record_bits"])) for r in records} - set(GRID)
-        text = provenance(records)
-        if other:
-            text += f" Scaled, not among the paper's databases: {_listing([shape_text(*s) for s in sorted(other)])}."
+    other = sorted({(int(r["records"]), int(r["record_bits"])) for r in records} - set(GRID))
+    text = provenance(records)
+    if other:
+        text += f" Scaled, not among the paper's databases: {_listing([shape_text(*shape) for shape in other])}."
     items = [f"{_places(data, places)} ({reason})" for reason, places in missing_points(data).items()]
-    missing = f"Missing points of the measured series: {'; '.join(items)}." if items else ""
+    missing = f"Missing points of our series: {'; '.join(items)}." if items else ""
     marks = mark_notes(records, "; their points are crossed with a plus")
     points = data.paper()["set"].value_counts()
     listed = ", ".join(f"{paper_name(name)} {points.get(name, 0)}" for name in PAPER_SERIES)
