@@ -301,7 +301,9 @@ def stale_date(stale: dict[str, str], name: str, path: str, finished: Any) -> st
 def model_error(tables: Iterable[Path]) -> str:
     """How far the cost model was off the answers that were measured and are judged, from tables of `accuracy`."""
     found = [pd.read_csv(path) for path in tables]
-    ratios = [ratio for each in found for ratio in each["ratio"][(each["quantity"] == ANSWER) & (each["verdict"] != "shown")]]
+    ratios = [
+        ratio for each in found for ratio in each["ratio"][(each["quantity"] == ANSWER) & (each["verdict"] != "shown")]
+    ]
     if not ratios:
         return "no measured answer of this run judges the cost model"
     near = sum(abs(ratio - 1) <= ANSWER_TOLERANCE for ratio in ratios)

@@ -123,7 +123,7 @@ def face(colour: str, status: str) -> dict[str, Any]:
 
 
 def bar(colour: str, status: str) -> dict[str, Any]:
-    """The bars of numbers: hatched of printed ones, pale with a dashed edge of predicted ones, full of measured ones."""
+    """Bars of numbers: hatched of printed ones, pale with a dashed edge of predicted ones, full of measured ones."""
     if status == PREDICTED:
         return {"facecolor": pale(colour), "edgecolor": colour, "linewidth": 0.7, "linestyle": DASHES}
     hatch = {"hatch": "/////", "edgecolor": "white"} if status == "printed" else {}

@@ -12,8 +12,9 @@ import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 from pirlab_estimator.sets import set_name
 
+from ..lib import frame
 from ..lib import paper as papers
-from ..lib.frame import Described, dicts, rows
+from ..lib.frame import Described, dicts
 from ..lib.inputs import Inputs
 from ..lib.marks import DEFAULT_FAILURE_TARGET, SYMBOLS
 from ..lib.protocols import IDS, PAPERS, protocol, protocol_name, set_short
@@ -134,7 +135,7 @@ def claimed_bytes(
             if claimed and better and "total_comm" in own:
                 found[name] = (place, claimed, own["total_comm"], source)
 
-    family = papers.rows(rows(joined, predictions, described))
+    family = papers.rows(frame.rows(joined, predictions, described))
     for table in INSPIRE_TABLES:
         for column in papers.printed(expected, table):
             total = column.values.get("total_comm") or _sum(column.values, MESSAGES)
@@ -274,11 +275,11 @@ def table(
 ) -> Table:
     """A line a published set."""
     found = lines(audit, joined, predictions, described, expected)
-    shown = [SPEC.row(line) for line in found]
+    rows = [SPEC.row(line) for line in found]
     meanings = {"insecure": f"below {audit.target:g} bits", "failing": f"above 2^{DEFAULT_FAILURE_TARGET}"}
     said: dict[str, Any] = {"published": len(found), "holding": sum(not line.faults for line in found)}
     said |= {"target": audit.target, "failure": DEFAULT_FAILURE_TARGET, "share": SAME_BYTES}
-    return SPEC.table(shown, [_data(line) for line in found], meanings=meanings, **said)
+    return SPEC.table(rows, [_data(line) for line in found], meanings=meanings, **said)
 
 
 def _data(line: Line) -> dict[str, Any]:
