@@ -108,7 +108,8 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         if ours:
             here, predicted = ours.values.get(key), ours.predicted.get(key)
             line |= {"here": here, "described": ours.described.get(key), "predicted": predicted}
-            line |= {"ratio": (here or predicted) / paper if (here or predicted) and paper else None}
+            own = predicted if here is None else here
+            line |= {"ratio": own / paper if own is not None and paper else None}
             line |= {"read_bytes": read_bytes(ours, key), "bandwidth_share": bandwidth_share(ours, key)}
             if column and ours.published and key in SIZES and paper is not None and key in ours.known:
                 line["size_equal"] = not unequal(column, ours, key)

@@ -309,8 +309,8 @@ def model_error(tables: Iterable[Path]) -> str:
     near = sum(abs(ratio - 1) <= ANSWER_TOLERANCE for ratio in ratios)
     low, middle, high = min(ratios), statistics.median(ratios), max(ratios)
     return (
-        f"of {len(ratios)} answers that were measured, {near} took within {ANSWER_TOLERANCE:.0%} of their prediction: "
-        f"measured over predicted {low:.2f} to {high:.2f}, median {middle:.2f}"
+        f"of {len(ratios)} answers that were measured, {near} took within {100 * ANSWER_TOLERANCE:.0f} % of their "
+        f"prediction: measured over predicted {low:.2f} to {high:.2f}, median {middle:.2f}"
     )
 
 

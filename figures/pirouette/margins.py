@@ -85,9 +85,9 @@ def table(every: Sequence[dict[str, Any]]) -> Table:
     """The margins by kind of decision, with the smallest of each kind as a note."""
     found = lines(every)
     rows = [SPEC.row(line, line["rows"][0]["id"]) for line in found]
-    every = {row["id"]: row for line in found for row in line["rows"]}
+    shown_of = {row["id"]: row for line in found for row in line["rows"]}
     said: dict[str, Any] = {"smallest": _smallest(found), "sums": _sums(found)}
-    return SPEC.table(rows, found, provenance=provenance(list(every.values())), **said)
+    return SPEC.table(rows, found, provenance=provenance(list(shown_of.values())), **said)
 
 
 def _margin(value: float | None) -> Cell:

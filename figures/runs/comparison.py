@@ -98,5 +98,5 @@ def build(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:
     data = [_enrich(row, expected) for row in source]
     lines = [SPEC.row(row, row["id"] or "", status_text(row)) for row in data]
     names = ", ".join(sorted({protocol_name(row["protocol"]) for row in source})) or "protocols (no record found)"
-    said = {"protocols": names, "provenance": provenance(source), "absent": absent(source)}
+    said: dict[str, Any] = {"protocols": names, "provenance": provenance(source), "absent": absent(source)}
     return SPEC.table(lines, data, footnotes(source), **said)

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ..lib.data import data
-from ..lib.marks import EVERY, SYMBOLS
+from ..lib.marks import EVERY, PREDICTED, symbols
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
 from ..lib.units import significant
@@ -26,15 +26,13 @@ SHOWN: dict[str, Callable[[float, float], float]] = {
     "difference": lambda own, other: own - other,
 }
 """What is made of two cells; per cent of `less` and `more`."""
-KINDS = ("described", "predicted")
-"""Columns of values that were not measured."""
 Place = Mapping[str, Any]
 """Columns of a CSV with the texts that a row must have there; `value`: the columns of which the first value counts."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """An entry of `claims`. over: a column and the texts for which the claim is computed in turn."""
+    """An entry of `claims`, which says there what the fields mean."""
 
     id: str
     table: str
@@ -42,17 +40,20 @@ class Claim:
     other: Place | None = None
     shown: str = "value"
     scale: float = 1.0
+    exact: bool = False
     over: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def found(self, frame: pd.DataFrame) -> tuple[list[float], list[str]]:
         """The values, and the keys of all marks at their cells."""
-        values, marks = [], set()
+        values: list[float] = []
+        marks: set[str] = set()
         for place in [{key: text} for key, texts in self.over.items() for text in texts] or [{}]:
             cells = [_cell(frame, {**each, **place}) for each in (self.own, self.other) if each is not None]
-            if None not in cells:
-                known = [cell for cell in cells if cell is not None]
+            known = [cell for cell in cells if cell is not None]
+            if len(known) == len(cells):
                 values.append(SHOWN[self.shown](known[0][0], known[-1][0]) / self.scale)
                 marks |= {key for _, keys in known for key in keys}
+        marks -= {PREDICTED} if self.exact else set()
         return values, [mark.key for mark in EVERY if mark.key in marks]
 
 
@@ -61,20 +62,21 @@ def _cell(frame: pd.DataFrame, place: Place) -> tuple[float, list[str]] | None:
     wanted = {key: texts if isinstance(texts, list) else [texts] for key, texts in place.items()}
     columns = [name for name in wanted.pop("value") if name in frame.columns]
     for key, texts in wanted.items():
-        frame = frame[frame[key].isin(texts)]
+        frame = frame[frame[key].isin(texts)] if key in frame.columns else frame[:0]
     for row in frame.to_dict("records"):
         for name in columns:
             if row[name]:
-                return float(row[name]), [*_marks(row), *({name} & set(KINDS))]
+                return float(row[name]), row.get("marks", "").split()
     return None
 
 
-def _marks(row: Mapping[str, str]) -> list[str]:
-    """The marks of a row that say something of each of its values: those of its seconds stand at their own column."""
-    return [key for key in row.get("marks", "").split() if key != "predicted" or "predicted" not in row]
-
-
 CLAIMS = [Claim(**entry) for entry in data("runs")["claims"]]
+
+
+def _ratio(low: float, high: float) -> str:
+    """The ratios of the least and the largest value to the nearest end of what the paper prints."""
+    texts = ["reversed" if ratio < 0 else significant(ratio, 2) for ratio in (low, high)]
+    return " to ".join(dict.fromkeys(texts))
 
 
 def build(folders: Sequence[Path], expected: Path) -> Table:
@@ -93,10 +95,10 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
             low, high = min(values), max(values)
             text = significant(low) if low == high else f"{significant(low)} to {significant(high)}"
             bounds = [float(printed[key]) for key in ("value_low", "value_high") if printed[key]]
-            nearest = min(max(low, bounds[0]), bounds[-1])
-            line |= {"here_low": low, "here_high": high, "ratio": low / nearest}
-            cells["here"] = Cell(f"{text} {printed['unit']}", "".join(SYMBOLS[key] for key in marks), low)
-            cells["ratio"] = Cell(significant(low / nearest, 2), sort=low / nearest)
+            ratios = [value / min(max(value, bounds[0]), bounds[-1]) for value in (low, high)]
+            line |= {"here_low": low, "here_high": high, "ratio_low": ratios[0], "ratio_high": ratios[1]}
+            cells["here"] = Cell(f"{text} {printed['unit']}", symbols(marks), low)
+            cells["ratio"] = Cell(_ratio(*ratios), sort=ratios[0])
         cells["table"] = Cell(claim.table.replace("/table-", ", "))
         rows.append(Row(cells, "", None if values else "no row of this run has it"))
         lines.append(line)
