@@ -209,8 +209,11 @@ def main() -> int:
                 print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in files)}")
             documents = unpacked(redrawing.own)
         pack(documents, file)
+        index = ["index", "--figures", *figures.values(), "--expected", "experiments/expected"]
+        draw(*index, "--out", figures[profile] / "index")
         said[profile] = labels([document for path, document in documents.items() if path.startswith("records/")])
     if not arguments.profile and not arguments.only:
+        write(PAGES / "headline.md", (figures[PROFILES[-1]] / "headline.md").read_bytes())
         for paper in PAPERS:
             write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
     return 0

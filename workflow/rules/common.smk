@@ -100,6 +100,10 @@ def predicted_mib(wildcards):
 
 
 def presented_files():
+    return [*drawn_files(), f"{FIGURES}/index.html"]
+
+
+def drawn_files():
     files = []
     for name in PLAN.experiments:
         figures, tables = PLAN.drawings(name)
