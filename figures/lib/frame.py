@@ -317,8 +317,8 @@ def model_error(tables: Iterable[Path]) -> str:
 def rows(
     joined: pd.DataFrame, predictions: pd.DataFrame, described: Described | None = None, error: str = ""
 ) -> list[dict[str, Any]]:
-    """Joined records, then the rows that were predicted and have no record: a set at a shape, for its queries, on one
-    thread. Where there is a record, whatever its status, nothing is predicted.
+    """Joined records, then the rows that were predicted, on one thread, and have no record: where there is a record of
+    a set at a shape, whatever its status, no prediction takes its place.
 
     error: how far the cost model was off, as the footnote of predicted seconds says it.
     """
@@ -326,21 +326,17 @@ def rows(
     found = dicts(joined)
     for row in found:
         row["description"] = row["description"] or described.get((row["sha256"], row["records"], row["record_bits"]))
-    measured = {_identity(row) for row in found}
+    measured = {(row["set"], row["records"], row["record_bits"]) for row in found}
     empty = dict.fromkeys(joined.columns) | {key: float("nan") for key in MEASURED}
     empty |= {"threads": 1, "repetitions": 0, "seeded": False, "streamed": False, "dirty": False}
     for predicted in dicts(predictions):
-        place = predicted["sha256"], predicted["records"], predicted["record_bits"]
-        row = empty | predicted | _predicted(predicted, described.get(place))
-        machine = (predicted["prediction"].get("unit_costs") or {}).get("machine")
-        row["error"] = "; ".join(filter(None, (f"unit costs of {machine}" if machine else "", error)))
-        if _identity(row) not in measured:
-            found.append(row)
+        shape = predicted["records"], predicted["record_bits"]
+        if (predicted["set"], *shape) not in measured:
+            machine = (predicted["prediction"].get("unit_costs") or {}).get("machine")
+            own = "; ".join(filter(None, (f"unit costs of {machine}" if machine else "", error)))
+            row = _predicted(predicted, described.get((predicted["sha256"], *shape)))
+            found.append(empty | predicted | row | {"error": own})
     return found
-
-
-def _identity(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[key] for key in ("set", "records", "record_bits", "queries", "threads"))
 
 
 def _predicted(row: dict[str, Any], description: dict[str, Any] | None) -> dict[str, Any]:

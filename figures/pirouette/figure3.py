@@ -16,7 +16,7 @@ from ..lib.marks import PREDICTED, footnotes, mark_notes, marks_of, provenance, 
 from ..lib.protocols import mathtext, protocol_name, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
-from ..lib.units import count_tex, significant
+from ..lib.units import count_tex, count_text, significant
 from .sets import PAPER as PIROUETTE
 from .steps import PIROUETTE as STEPS
 from .steps import shown, steps
@@ -131,13 +131,19 @@ def table(every: Sequence[dict[str, Any]], expected: pd.DataFrame) -> Table:
         shown_of = {"name": name, "symbols": symbols(marks_of(line["row"])) if line["row"] else ""}
         rows.append(SPEC.row(line | shown_of, (line["row"] or {}).get("id") or ""))
     own = [line["row"] for line in lines if line["row"]]
-    return SPEC.table(rows, frame(lines), footnotes(own), provenance=provenance(own), reading=SPEC.words["reading"])
+    return SPEC.table(rows, frame(lines), footnotes(own), provenance=provenance(own), reading=_reading(lines))
+
+
+def _reading(lines: Sequence[dict[str, Any]]) -> str:
+    missing = sorted({line["records"] for line in lines} - {line["records"] for line in lines if line["row"]})
+    missed = f" Without bars of ours: {' and '.join(map(count_text, missing))} records." if missing else ""
+    return f"{SPEC.words['reading']}{missed}"
 
 
 def caption(lines: Sequence[dict[str, Any]]) -> str:
     """What is seen and where it is from."""
     own = [line["row"] for line in lines if line["row"]]
-    return CAPTION.caption(provenance=provenance(own), marks=mark_notes(own), reading=SPEC.words["reading"])
+    return CAPTION.caption(provenance=provenance(own), marks=mark_notes(own), reading=_reading(lines))
 
 
 def drawing(rows: Sequence[dict[str, Any]], expected: pd.DataFrame) -> style.Drawing:
