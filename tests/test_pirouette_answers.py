@@ -248,7 +248,7 @@ def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
 def inputs(**given):
     """What the command line names: no record, and these."""
     nothing = dict.fromkeys(("predictions", "stale", "experiment", "expected", "costs"))
-    return Inputs(Namespace(**nothing | {"records": [EXPECTED / "none"], "descriptions": []} | given))
+    return Inputs(Namespace(**nothing | {"records": [EXPECTED / "none"], "descriptions": [], "accuracy": []} | given))
 
 
 def test_tables_need_the_papers_numbers_and_unit_costs(tmp_path):

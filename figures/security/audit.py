@@ -135,7 +135,8 @@ def claimed_bytes(
             if claimed and better and "total_comm" in own:
                 found[name] = (place, claimed, own["total_comm"], source)
 
-    family = papers.rows(frame.rows(joined, predictions, described))
+    rows = frame.rows(joined, predictions, described)
+    family = papers.rows(rows)
     for table in INSPIRE_TABLES:
         for column in papers.printed(expected, table):
             total = column.values.get("total_comm") or _sum(column.values, MESSAGES)
@@ -151,10 +152,10 @@ def claimed_bytes(
     totals = [(paper, table) for paper, entry in PAPERS.items() for table in entry.get("totals", [])]
     for paper, table in totals:
         printed = papers.printed_totals(expected, paper, table)
-        for row in [*dicts(joined), *({"status": "predicted"} | row for row in dicts(predictions))]:
+        for row in rows:
             key = (row["records"], row["record_bits"], protocol(row["protocol"]).in_print)
             if numbers := printed.get(key, {}).get("threads=1"):
-                own = described.get((row["sha256"], *key[:2]), {}).get("messages", [])
+                own = (row["description"] or {}).get("messages", [])
                 sizes = papers.query_sizes(row["transcript"]) if row["status"] == "ok" else {}
                 total = _sum(numbers, ("query_size", "response_size"))
                 place = f"{shape_text(*key[:2])}, Table {table}"
