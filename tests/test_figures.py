@@ -139,7 +139,8 @@ def test_missing_points_are_named(tmp_path: Path, expected: pd.DataFrame) -> Non
         (2**n, b) for n in (22, 25) for b in figure4.RECORD_SIZES
     }
     caption = figure4_caption.caption(figure4.build(loader.rows(joined, loader.load_predictions(None)), expected))
-    assert "every series at 2^22 (all record sizes) and 2^25 (all record sizes)" in caption
+    for name in ("SimplePIR usenix23", "DoublePIR secure-n1088"):
+        assert f"{name} at 2^22 x 16 bit, 2^22 x 64 bit, 2^22 x 256 bit, 2^22 x 2048 bit, 2^25 x 16 bit" in caption
     assert "Of the 48 points of each of its series those exist: Pirouette" in caption and "Spiral 1" in caption
 
 

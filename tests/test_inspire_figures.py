@@ -257,7 +257,7 @@ def test_applications_are_matched_by_database(tmp_path, expected, contradictions
     discovery = synthetic.record("inspire", "ipfs", 200_000, 800, {"rows": 4096, "degree": 2, "answer_ciphertexts": 1})
     found = load(tmp_path, [retrieval, discovery])
     table = build(found, expected, contradictions, "6")
-    own = table.data[table.data["source"] == "here"].set_index(["place", "metric"])["value"]
+    own = table.data[table.data["here"].notna()].set_index(["database", "metric"])["here"]
     bytes_sent = 86016 + 7 * 16384 + 6 * 2048 * 7 + 64 * 12288
     place = spec("inspire/table6").words["steps"]["content_retrieval"]
     assert own[place, "total_comm"] == bytes_sent
@@ -287,9 +287,9 @@ def test_bytes_of_applications_that_differ_are_marked(tmp_path, expected, contra
     text = left_out.markdown()
     for size in ("292.0ᵈ", "246.8ᵈ≠"):
         assert f"| 1.192 | {size} |  | 1000ᶜ |" in text
-    known = left_out.data[left_out.data["source"] == "here"].set_index("metric")
-    assert set(known.index) == {"total_comm", "db_size", "server_time"}
-    assert known.loc["server_time", "value"].isna().all() and known.loc["server_time", "predicted"].eq(1.0).all()
+    known = left_out.data[left_out.data["status"] == "predicted"].set_index("metric")
+    assert known.loc["total_comm", "here"].isna().all() and known.loc["total_comm", "described"].notna().all()
+    assert known.loc["server_time", "here"].isna().all() and known.loc["server_time", "predicted"].eq(1.0).all()
 
 
 def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tmp_path):

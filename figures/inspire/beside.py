@@ -1,6 +1,6 @@
 """The paper's numbers next to ours: the metrics of its tables, and the cells of a printed column and of our rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,12 +72,10 @@ def printed_cells(column: Printed, metrics: Sequence[Metric]) -> dict[str, Cell]
     return cells
 
 
-def our_cells(
-    column: Printed | None, ours: Measured, metrics: Iterable[Metric], values: Mapping[str, float]
-) -> dict[str, Cell]:
+def our_cells(column: Printed | None, ours: Measured, metrics: Iterable[Metric]) -> dict[str, Cell]:
     """Our numbers beside a printed column, with security and failure bound: marked where a value was not measured, and
     where a size differs from the printed one."""
-    cells = predicted_cells(ours.row)
+    cells, values = predicted_cells(ours.row), ours.known
     for metric in metrics:
         marks = ours.mark(metric.key)
         marks += SYMBOLS["unequal"] if column is not None and unequal(column, ours, metric.key) else ""

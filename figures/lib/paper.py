@@ -17,7 +17,7 @@ from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import labelled, series
 
 from .frame import dicts, quartiles
-from .marks import SYMBOLS, predicted
+from .marks import PREDICTED, SYMBOLS, predicted
 from .output import words
 from .protocols import IDS, PAPERS, PROTOCOLS, protocol, set_short
 from .units import KIB, has
@@ -157,15 +157,9 @@ class Measured:
         return self.described | self.predicted | self.values
 
     def mark(self, metric: str) -> str:
-        """The symbol at a value that was not measured, or at what is saved by it."""
-        return SYMBOLS[kind] if (kind := self.source(metric.removesuffix("_improvement"))) in SYMBOLS else ""
-
-    def source(self, metric: str) -> str:
-        """Where a value is from: `described` or `predicted`; else `value`."""
-        for kind in ("described", "predicted") if metric not in self.values else ():
-            if metric in getattr(self, kind):
-                return kind
-        return "value"
+        """The symbol at a value that was not measured."""
+        kinds = [kind for kind in ("values", "described", PREDICTED) if metric in getattr(self, kind)]
+        return SYMBOLS.get(kinds[0], "") if kinds else ""
 
 
 def entry_bits(text: str) -> int:
