@@ -70,14 +70,14 @@ def test_of_several_folders_the_last_with_the_table_counts(tmp_path):
 
 
 def test_ranges_are_compared_with_their_nearest_end():
-    assert headline._ratio(0.5, 1.5) == "0.50 to 1.5" and headline._ratio(1, 1) == "1.0"
-    assert headline._ratio(-0.5, 0.9) == "reversed to 0.90"
+    assert headline.ratio_text(0.5, 1.5) == "0.50 to 1.5" and headline.ratio_text(1, 1) == "1.0"
+    assert headline.ratio_text(-0.5, 0.9) == "reversed to 0.90"
 
 
 def test_every_claim_is_one_of_the_papers():
     papers = pd.read_csv(EXPECTED / "headline.csv", dtype=str)
-    assert {claim.id for claim in headline.CLAIMS} <= set(papers["id"])
-    assert len({claim.id for claim in headline.CLAIMS}) == len(headline.CLAIMS)
+    assert {claim["id"] for claim in headline.CLAIMS} <= set(papers["id"])
+    assert len({claim["id"] for claim in headline.CLAIMS}) == len(headline.CLAIMS)
 
 
 class Links(HTMLParser):

@@ -25,12 +25,13 @@ PAPER_SERIES = [protocol(name).in_print for name in PAPERS[PAPER]["drawn"]]
 
 @dataclass(frozen=True)
 class Metric:
-    """One row of panels. column: of a record, in base units."""
+    """One row of panels. column: of a record, in base units; digits: that the table shows."""
 
     key: str
     title: str
     unit: str
     column: str
+    digits: int = 4
 
     @property
     def factor(self) -> float:
