@@ -15,8 +15,7 @@ from ..lib.paper import Measured, matches, printed
 from ..lib.spec import spec
 from ..lib.units import KIB, count_tex, human_bytes
 from . import errata
-from .beside import NOT_PLANNED
-from .figure1 import DATABASE, here_labels, missing_text, of_row, shown
+from .figure1 import beside, here_labels, missing_text, numbered, shown
 
 REST = "rest"
 SIZES = {"upload_keys": ("Keys", "#0072B2"), "upload_query": ("Query", "#56B4E9"), "download": ("Answer", "#E69F00")}
@@ -35,21 +34,11 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.D
     """One line a part of a bar, in bytes or seconds; a configuration without a number of ours says why."""
     chosen, lines = figure_words(which), []
     for column in printed(expected, chosen["table"]):
-        if column.database != DATABASE:
-            continue
-        base = {"protocol": column.protocol, "layout": column.layout.text(), "record_bits": column.record_bits}
-        base["first"] = column.layout.first
-        lines += _parts(base | {"source": "paper", "status": "printed"}, column.values, chosen)
         hits = [ours for ours in matches(column, found) if int(ours.row["record_bits"]) == column.record_bits][:1]
-        for ours in hits:
-            own = base | {"source": "here"} | of_row(ours.row)
-            lines += _parts(own, ours.known, chosen) or [own]
-        if not hits:
-            lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
-    frame = pd.DataFrame(lines, columns=[*SPEC.keys, "row"])
-    for name in ("value", "server_s", "first"):
-        frame[name] = pd.to_numeric(frame[name])
-    return frame
+        for line, values in beside(column, hits):
+            line |= {"record_bits": column.record_bits, "first": column.layout.first}
+            lines += _parts(line, values, chosen) or [line]
+    return numbered(pd.DataFrame(lines, columns=[*SPEC.keys, "row"]), "value", "server_s", "first")
 
 
 def _parts(base: dict[str, Any], values: dict[str, float], chosen: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """The InsPIRe paper's Figure 1: communication against the server's time for one query to a database of 1 GB."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
 from ..lib.marks import MARKS, PREDICTED, mark_notes, marks_of, provenance, superscripts
-from ..lib.paper import ORDER, PAPER_ONLY, Measured, matches, printed
+from ..lib.paper import ORDER, PAPER_ONLY, Measured, Printed, matches, printed
 from ..lib.protocols import mathtext, protocol, protocol_name
 from ..lib.spec import spec
 from ..lib.units import KIB
@@ -29,30 +29,32 @@ HERE = {"ok": "measured here", PREDICTED: PREDICTED}
 def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
     """One line a point, the paper's and ours; a configuration without a number of ours says why. Sets that a search
     found would cross the line through those of the paper: tables have them."""
-    lines: list[dict[str, Any]] = []
-    for table in ENTRIES:
-        for column in printed(expected, table):
-            if column.database != DATABASE:
-                continue
-            base = {"entries": table, "protocol": column.protocol, "layout": column.layout.text()}
-            lines.append(base | {"source": "paper", "status": "printed"} | _point(column.values))
-            if column.protocol in PAPER_ONLY:
-                continue
-            hits = [ours for ours in matches(column, found) if ours.row["source_kind"] != "searched"]
-            for ours in hits:
-                lines.append(base | {"source": "here"} | of_row(ours.row) | _point(ours.known))
-            if not hits:
-                lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
-    frame = pd.DataFrame(lines, columns=[*SPEC.keys, "row"])
-    for name in ("total_comm_bytes", "server_s"):
-        frame[name] = pd.to_numeric(frame[name])
-    return frame
+    rest = [ours for ours in found if ours.row["source_kind"] != "searched"]
+    lines = [
+        {"entries": table} | line | _point(values)
+        for table in ENTRIES
+        for column in printed(expected, table)
+        for line, values in beside(column, matches(column, rest))
+    ]
+    return numbered(pd.DataFrame(lines, columns=[*SPEC.keys, "row"]), "total_comm_bytes", "server_s")
 
 
-def of_row(row: dict[str, Any]) -> dict[str, Any]:
-    """What the data of figures say of a row of ours, and the row."""
-    shown = {key: row[key] for key in ("set", "status", "reason")} | {"row": row}
-    return shown | {"marks": " ".join(marks_of(row)), "record_id": row["id"]}
+def beside(column: Printed, hits: Sequence[Measured]) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
+    """What the data of figures say of a printed column, and of each row of ours that stands for it; and their values."""
+    if column.database != DATABASE:
+        return
+    base = {"protocol": column.protocol, "layout": column.layout.text()}
+    yield base | {"source": "paper", "status": "printed"}, column.values
+    for row, ours in ((ours.row, ours) for ours in hits):
+        shown = {key: row[key] for key in ("set", "status", "reason")} | {"record_id": row["id"], "row": row}
+        yield base | {"source": "here", "marks": " ".join(marks_of(row))} | shown, ours.known
+    if not hits and column.protocol not in PAPER_ONLY:
+        yield base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED}, {}
+
+
+def numbered(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The frame with numbers in these columns, also where none of its lines has one."""
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in columns})
 
 
 def _point(values: dict[str, float]) -> dict[str, float | None]:

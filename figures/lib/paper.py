@@ -16,6 +16,7 @@ from pirlab_estimator.records import InputError
 from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import labelled, series
 
+from .data import data
 from .frame import dicts, quartiles
 from .marks import PREDICTED, SYMBOLS, predicted
 from .output import words
@@ -236,12 +237,7 @@ def declared(folder: Path = ROOT / "experiments") -> Declared:
     return {place: frozenset(columns) for place, columns in found.items()}
 
 
-LAYOUT_KEYS = {
-    "first": ("rows",),
-    "degree": ("degree",),
-    "answers": ("answer_ciphertexts", "elements_per_item"),
-    "gammas": ("gammas",),
-}
+LAYOUT_KEYS: dict[str, list[str]] = data("lib")["layout_keys"]
 """Keys of a description's layout, the first that is there."""
 
 
@@ -290,16 +286,7 @@ def _times(row: dict[str, Any]) -> dict[str, float]:
     return {k: float(v) for k, v in times.items() if has(v)}
 
 
-PHASES = {
-    "matmul": "answer_product",
-    "packing": "answer_packing",
-    "poly_eval": "answer_evaluation",
-    "first_matmul": "answer_first_product",
-    "first_pack": "answer_first_packing",
-    "second_matmul": "answer_second_product",
-    "second_pack": "answer_mask_packing",
-    "third_pack": "answer_body_packing",
-}
+PHASES: dict[str, str] = data("lib")["phases"]
 """The parts of an answer in Tables 8 and 9, and the phases of a record that they are."""
 
 

@@ -17,6 +17,7 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -98,6 +99,12 @@ def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:
         colour, marker = ((family or OTHER)[key][index % 4] for key in ("colours", "markers"))
         chosen[of_set] = Look(colour, marker, (0, (4, 1.5)) if below else "-")
     return chosen
+
+
+def lines(axes: Axes, data: pd.DataFrame, x: str, y: str, **options: Any) -> None:
+    """A line a protocol, in the looks of protocols."""
+    for name, rows in data.groupby("protocol"):
+        axes.plot(rows[x], rows[y], **look(str(name)).drawn(**options))
 
 
 def handle(look: Look, **options: Any) -> Line2D:

@@ -21,12 +21,7 @@ from ..lib.table import Row, Table
 from ..lib.units import human_seconds
 from .steps import PIROUETTE, Document, phase, shown, steps, transforms
 
-NAMES = {
-    "key_expansion": "key expansion",
-    "rgsw": "LWE to RGSW",
-    "conversion": "digits, bits, LWE to RGSW",
-    "first_dimension": "first dimension",
-}
+NAMES: dict[str, str] = spec("pirouette/steps").words
 
 
 def make(inputs: Inputs, which: str) -> Table:
