@@ -40,7 +40,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
 
 
 def beside(column: Printed, hits: Sequence[Measured]) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
-    """What the data of figures say of a printed column, and of each row of ours that stands for it; and their values."""
+    """What figures' data say of a printed column, and of each row of ours that stands for it; and their values."""
     if column.database != DATABASE:
         return
     base = {"protocol": column.protocol, "layout": column.layout.text()}
