@@ -18,6 +18,8 @@ from pirlab_figures.lib.table import Cell, tex_escape
 from pirlab_figures.pirouette import figure4, figure4_caption, figure4_table
 from pirlab_figures.runs import accuracy, comparison
 from pirlab_figures.security import instances as security
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -208,6 +210,25 @@ def test_the_error_is_that_of_the_answers_in_the_accuracy_tables(tmp_path: Path)
     assert text.startswith("of 3 answers that were measured, 2 took within 25 % of their prediction")
     assert text.endswith("measured over predicted 0.50 to 1.20, median 1.00")
     assert loader.model_error([]) == "no measured answer of this run judges the cost model"
+
+
+@pytest.mark.parametrize("profile", ["tiny", "quick", "laptop", "paper"])
+def test_what_a_profile_measures_is_never_predicted_elsewhere(profile: str) -> None:
+    """A set at a shape that one experiment measures has its record in every drawing that shows it."""
+    plan = Plan(read_profile(profile))
+    keys = ("parameters", "with", "records", "record_bits", "queries")
+    places: dict[str, list[tuple[str, bool]]] = {}
+    for group in plan.groups.values():
+        for row in group.rows if group.kind == "protocol" else ():
+            asked = row.asked | row.request(group.options)
+            place = json.dumps([asked.get(key) for key in keys])
+            places.setdefault(place, []).append((group.experiment, group.measured))
+    for name in plan.experiments:
+        shown = plan.shown(name)
+        for place, rows in places.items():
+            own = [measured for experiment, measured in rows if experiment in shown]
+            if own and not any(own):
+                assert not any(measured for _, measured in rows), f"{name} predicts {place}"
 
 
 def test_the_comparison_is_a_block_a_database_and_names_who_is_absent(tmp_path: Path, expected: pd.DataFrame) -> None:

@@ -49,6 +49,15 @@ def test_claims_are_computed_from_our_lines_of_the_tables(tmp_path):
     assert (data.loc["P4", "here_low"], data.loc["P4", "ratio_low"]) == (3, 1.5)
 
 
+def test_a_measured_line_comes_before_a_predicted_one(tmp_path):
+    path = table7(tmp_path) / f"{TABLE7}.csv"
+    lines = pd.read_csv(path, dtype=str, keep_default_na=False)
+    other = dict(lines.iloc[1]) | {"status": "ok", "query_size": "720", "marks": ""}
+    pd.concat([lines, pd.DataFrame([other])]).to_csv(path, index=False)
+    data = found(tmp_path)
+    assert (data.loc["P1", "here_low"], data.loc["P1", "marks"]) == (20, "")
+
+
 def test_marks_of_the_lines_stand_at_the_claim_but_sizes_are_exact(tmp_path):
     data = found(table7(tmp_path))
     assert (data.loc["P1", "marks"], data.loc["P4", "marks"]) == ("insecure", "insecure predicted")

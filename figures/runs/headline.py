@@ -21,8 +21,8 @@ CLAIMS: list[dict[str, Any]] = data("runs")["claims"]
 
 
 def _cell(frame: pd.DataFrame, query: str, columns: str) -> tuple[float, list[str]] | None:
-    """The first value of the rows that a query finds, and the marks of its row; None where there is none."""
-    for row in frame.query(query).to_dict("records"):
+    """The first value of the rows that a query finds, measured ones before predicted ones, and the marks of its row."""
+    for row in sorted(frame.query(query).to_dict("records"), key=lambda row: row.get("status") == PREDICTED):
         for name in columns.split():
             if row.get(name):
                 return float(row[name]), row.get("marks", "").split()

@@ -85,8 +85,8 @@ rule index:
     log:
         f"{LOGS}/index.log",
     params:
-        folder=FIGURES,
-        prefix=f"{FIGURES}/index",
+        folder=lambda wildcards, output: Path(output.page).parent,
+        prefix=lambda wildcards, output: Path(output.page).with_suffix(""),
     conda:
         ENVIRONMENT
     shell:
