@@ -91,9 +91,9 @@ def _series(axes: Axes, places: pd.Series, points: pd.DataFrame, metric: Metric,
     """One series of ours; throughput with whiskers over the quartiles; stale points crossed out with a plus."""
     axes.plot(places, points["value"], **look.drawn(marker=None, zorder=5))
     for source, own in points.groupby("source"):
-        axes.plot(
-            places[own.index], own["value"], **look.drawn(linestyle="none", zorder=6, **style.face(look.colour, source))
-        )
+        face = style.face(look.colour, source) | {"linestyle": "none", "zorder": 6}
+        face |= {"markersize": 4.0} if source == PREDICTED else {}
+        axes.plot(places[own.index], own["value"], **look.drawn(**face))
     if metric.key == "throughput":
         spread = [points["value"] - points["q1"], points["q3"] - points["value"]]
         axes.errorbar(places, points["value"], yerr=spread, fmt="none", ecolor=style.INK, elinewidth=0.6, zorder=7)
