@@ -16,7 +16,7 @@ use crate::core::{
 pub trait Asks: Protocol + 'static {
     /// The layout of the database.
     type Layout;
-    /// What follows from the public seed.
+    /// The expansion of the public seed.
     type Public;
 
     /// The layout of a database.
@@ -83,7 +83,7 @@ pub struct RingClient<P: Asks> {
 }
 
 impl<P: Asks> RingClient<P> {
-    /// What follows from the public seed.
+    /// The expansion of the public seed.
     pub fn public(&self) -> Result<&P::Public> {
         self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))
     }
