@@ -22,7 +22,7 @@ const MAX_WIDTH: u32 = 8;
 /// Blocks of columns that are unpacked and transformed at a time: few enough for the second-level cache.
 const PIECE: usize = 8;
 
-/// The kind of the products in dimension n, on which their cost depends.
+/// The shape of the ring in dimension n, on which the cost of products depends.
 fn ring_shape(n: usize) -> RingShape {
     RingShape { degree: n, primes: PRIMES.len() }
 }

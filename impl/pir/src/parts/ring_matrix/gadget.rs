@@ -80,7 +80,7 @@ impl Gadget {
         new_gadget(self.digits.into(), modulus, self.base(), self.dropped, Kernel::Scalar).map_or(0, |g| g.length())
     }
 
-    /// The kind of its products, on which their cost depends.
+    /// The shape of the gadget, on which the cost of its products depends.
     pub fn shape(self, rlwe: &Rlwe) -> GadgetShape {
         GadgetShape { ring: rlwe.shape(), base: self.base(), length: self.length(rlwe.modulus()) }
     }
@@ -105,7 +105,7 @@ pub struct Packing<'a> {
     method: Method,
     /// Ciphertexts that are packed into one: the degree, or fewer with InspiRING.
     gamma: usize,
-    /// The kind of the gadget's products, on which the cost of packing depends.
+    /// The shape of the gadget, on which the cost of packing depends.
     pub gadget: GadgetShape,
 }
 

@@ -40,8 +40,8 @@ impl RingQueries {
         (0..self.blocks()).map(|k| self.mask(k)).collect()
     }
 
-    /// The body of an encryption under `key` of `scale` at `index` and zeros elsewhere: for each entry a number modulo q in
-    /// `coefficient_bytes` little-endian bytes.
+    /// The body of an encryption under `key` of `message`, an index and a scale, and zeros elsewhere: for each entry a number modulo q in
+    /// `bytes_each` little-endian bytes.
     pub fn body(
         &self,
         key: &RlweKey<u32>,

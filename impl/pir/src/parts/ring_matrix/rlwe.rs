@@ -123,7 +123,7 @@ impl Rlwe {
         Ring::new(self.degree, self.primes(), kernel).map_err(Error::from)
     }
 
-    /// The kind of its operations, on which their cost depends.
+    /// The shape of the ring, on which the cost of operations depends.
     pub fn shape(&self) -> RingShape {
         RingShape { degree: self.degree, primes: self.primes().len() }
     }

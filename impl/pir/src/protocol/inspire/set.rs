@@ -14,9 +14,9 @@ pub(super) const NAME: &str = "inspire";
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
-    /// Which coefficients of a body an answer holds.
+    /// The coefficients of a body that an answer holds.
     pub body: Body,
-    /// How a query's coefficients travel.
+    /// The encoding of a query's coefficients on the wire.
     #[serde(default)]
     pub query_coefficients: QueryCoefficients,
     /// Rows, points and plaintexts.
@@ -77,7 +77,7 @@ impl Evaluation {
     }
 }
 
-/// How a query's coefficients travel.
+/// The encoding of a query's coefficients on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryCoefficients {
@@ -88,7 +88,7 @@ pub enum QueryCoefficients {
     Bits,
 }
 
-/// Which coefficients of a body an answer holds.
+/// The coefficients of a body that an answer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
