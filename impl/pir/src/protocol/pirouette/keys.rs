@@ -32,7 +32,7 @@ pub(super) const FINGERPRINT: &str = "fingerprint";
 
 /// The client's secrets.
 pub struct Secrets {
-    /// s.
+    /// The ring key s.
     pub ring: RlweKey<u32>,
     /// The coefficients of s.
     pub large: LweKey,

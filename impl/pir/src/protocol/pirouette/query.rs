@@ -42,7 +42,7 @@ pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + 
     fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>>;
 }
 
-/// When a client draws a seed.
+/// The client's choice of seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedUse {
@@ -68,7 +68,7 @@ pub struct Index {
     pub error: ErrorSize,
     /// Bits of a digit of the index.
     pub digit_bits: u32,
-    /// When a client draws a seed.
+    /// The client's choice of seeds.
     #[serde(default)]
     pub seed: SeedUse,
     /// The switch of digits and bits from s to z.
@@ -83,7 +83,7 @@ pub struct Bits {
     pub body_bits: u32,
     /// Size of an error, before the rounding.
     pub error: ErrorSize,
-    /// When a client draws a seed.
+    /// The client's choice of seeds.
     #[serde(default)]
     pub seed: SeedUse,
 }
@@ -99,7 +99,7 @@ pub struct Encryption {
     pub chosen_bits: u32,
     /// Size of the error, before the rounding.
     pub error: ErrorSize,
-    /// When a client draws a seed.
+    /// The client's choice of seeds.
     pub seed: SeedUse,
 }
 
