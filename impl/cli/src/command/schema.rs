@@ -50,7 +50,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     };
     let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
         let known: Vec<&str> = schemas.iter().map(|(known, _)| known.as_str()).collect();
-        return Err(Failure::Input(format!("schema `{name}`: there is none of that name; give {}.", known.join(", "))));
+        return Err(Failure::Input(format!("schema `{name}` is unknown; give {}.", known.join(", "))));
     };
     match &args.out {
         Some(out) => store::write(out, &to_json(schema)?),

@@ -38,7 +38,7 @@ pub fn find_parameters(parameters: &Path, root: &Path) -> Outcome<PathBuf> {
         return Ok(below);
     }
     Err(Failure::Input(format!(
-        "parameter file {}: there is no such file, nor {}. `pirlab list` names the sets there are; --params-root says where.",
+        "parameter file {}: there is no such file, nor {}. `pirlab list` names the existing sets; --params-root is their folder.",
         parameters.display(),
         below.display()
     )))

@@ -101,7 +101,7 @@ fn messages(record: &RunRecord) -> String {
 fn memory(record: &RunRecord) -> String {
     let used = &record.memory;
     if used.peak_bytes == 0 {
-        return "  not measured: this system does not tell a process its peak\n".into();
+        return "  not measured: this system does not report a process's peak\n".into();
     }
     format!(
         "  peak {} (anonymous {}, files {}); described {}\n",

@@ -53,7 +53,7 @@ pub fn read(settings: &Settings) -> Read {
     bounded(own.scalars, "scalars", COUNTS)?;
     let q = modulus(own.modulus_bits)?;
     if own.method == Method::Shift && !own.base.is_power_of_two() {
-        return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
+        return Err(Refusal::new("method", format!("base {} is not a power of two. Use `division`.", own.base)));
     }
     let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
     Ok(Box::new(Scalars { own, q, length: stages.length() }))

@@ -75,7 +75,7 @@ impl Vectors {
 }
 
 pub const ABOUT: About =
-    ("decompose", "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes");
+    ("decompose", "digits of a vector of residues: seconds a vector, beside plain stores of the same length");
 
 pub fn read(settings: &Settings) -> Read {
     let mut own: Own = settings.parse()?;
@@ -93,7 +93,7 @@ pub fn read(settings: &Settings) -> Read {
         (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
     };
     if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
-        return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
+        return Err(Refusal::new("coins", "this family does not use them. Leave the key out."));
     }
     own.coins = Some(by_family);
     if own.method == Method::Division && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))
