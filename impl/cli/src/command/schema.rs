@@ -23,7 +23,7 @@ use crate::store;
 /// NAME is description, run, group, primitive-description, primitive, primitive-group, calibration, or a protocol (the schema of its parameter files).
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which schema.
+    /// Name of the schema.
     #[arg(value_name = "NAME", required_unless_present_any = ["all", "parameters"])]
     name: Option<String>,
     /// Write all schemas as <name>.schema.json to the folder --out.

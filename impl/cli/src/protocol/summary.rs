@@ -1,4 +1,4 @@
-//! What a person reads after a run.
+//! The summary that a person reads after a run.
 
 use std::path::Path;
 
@@ -121,7 +121,7 @@ fn noise(record: &RunRecord) -> String {
     if record.noise.is_empty() { String::new() } else { table.text() }
 }
 
-/// What makes the numbers less trustworthy.
+/// Warnings about circumstances that make the numbers less reliable.
 pub fn warnings(record: &RunRecord) -> Vec<String> {
     let mut lines = Vec::new();
     let load = record.machine.load_at_start;
