@@ -1,4 +1,4 @@
-//! `ring-switch`: the switch to a small ring with moduli of its own for mask and body, as responses are compressed.
+//! `ring-switch`: the switch to a small ring with different moduli for mask and body, as in the compression of responses.
 
 use std::sync::Arc;
 

@@ -108,7 +108,7 @@ impl Scalars {
                     .for_each(|w| w[..k - 1].iter_mut().for_each(|w| *w = rng.random_range(0..base)));
             }
             let at = |j: usize| j * k..(j + 1) * k;
-            // Not zeros: their pages would be touched for the first time under the clock.
+            // The values are not zero: pages of zeros would be touched for the first time under the clock.
             let (mut x, mut z) = (vec![-1i64; n * k], vec![-1i64; n * k]);
             match family {
                 Family::Jlp21 => (0..n).for_each(|j| stages.precompute(&carries[at(j)], &mut z[at(j)])),

@@ -27,11 +27,11 @@ enum Method {
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Source {
-    /// Drawn inside the clock.
+    /// Coins are drawn inside the clock.
     Fresh,
-    /// Drawn before.
+    /// Coins are drawn before.
     Offline,
-    /// None needed.
+    /// No coins are needed.
     None,
 }
 
@@ -88,7 +88,7 @@ pub fn read(settings: &Settings) -> Read {
     }
     let by_family = match (family.randomised(), own.method) {
         (false, _) => Source::None,
-        // The paper draws its coins before: that is its way's default.
+        // The paper draws its coins before, which is therefore the default of its way.
         (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
         (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
     };
