@@ -48,7 +48,7 @@ class Look:
     line: Line
 
     def drawn(self, **options: Any) -> dict[str, Any]:
-        """What matplotlib draws a line like this with."""
+        """The arguments with which matplotlib draws such a line."""
         return {"color": self.colour, "marker": self.marker, "linestyle": self.line} | options
 
 
@@ -107,7 +107,7 @@ PRINTED_BAR: dict[str, Any] = {"hatch": "/////", "edgecolor": "white"}
 
 
 def bars(grey: str, printed: str, measured: str | None) -> Entries:
-    """What a legend says of hatched and of solid bars."""
+    """The legend's entries for hatched and for solid bars."""
     entries: Entries = [(Patch(facecolor=grey, linewidth=0, **PRINTED_BAR), printed)]
     return entries + ([(Patch(facecolor=grey), measured)] if measured else [])
 

@@ -46,7 +46,7 @@ impl<P: Protocol> ServerSession<P> {
     fn check(&self) -> Result<()> {
         if self.updating {
             return Err(Error::Workload(
-                "an update was not finished: the server's hints and tables are not those of its database. Preprocess it again."
+                "an update was not finished: the server's hints and tables do not match its database. Preprocess it again."
                     .into(),
             ));
         }

@@ -176,7 +176,7 @@ impl ParameterFile {
             };
             let mut names: Vec<&str> = key.split('.').collect();
             if HEADER.contains(&names[0]) {
-                return Err(refuse("says what the file is, and stands only there.".into()));
+                return Err(refuse("the key belongs to a file's header. Change it in the file.".into()));
             }
             let last = names.pop().unwrap_or_default();
             let mut table = &mut self.body;

@@ -203,7 +203,7 @@ impl ServerKeys {
             message.clone().check(F::NAME, wanted, bytes)
         };
         if payload(FINGERPRINT)?.payload() != params.fingerprint()? {
-            return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
+            return Err(Error::message(FINGERPRINT, "they were made with other parameters than the server's."));
         }
         let refuse = Error::in_message::<LatticeError>;
         let rotating = params.blind_rotation.gadget().of(ring)?;

@@ -117,7 +117,7 @@ impl Encryption {
         if chosen_bits > 0 && self.seed == SeedUse::PerClient {
             return Err(Error::value(
                 "query.chosen_bits",
-                "seeds cannot be chosen where one serves a client: leave it out, or query.seed.",
+                "seeds cannot be chosen if one serves a client: leave out this key or query.seed.",
             ));
         }
         Ok(())
