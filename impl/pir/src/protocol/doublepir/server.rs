@@ -242,8 +242,7 @@ impl protocol::Server for Server {
         Ok(builders.into_iter().zip(requests).map(respond).collect())
     }
 
-    /// Changes records. The message has the changes of the changed rows' digits or, if that is shorter, the whole
-    /// hint.
+    /// Changes records. The message has the changes of the changed rows' digits or, if that is shorter, the whole hint.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let layers = self.layers;
         let done = self.database.change(changes)?;

@@ -5,8 +5,7 @@
 //! of digits is loaded once for four columns, 2.5 loads for each line, or 7 loads with one column: at most three cycles and a half on a
 //! core that starts two of either in a cycle, compared with the five and a half that a line takes from memory at 43 GB/s and 3.7 GHz.
 //!
-//! The best number of columns read side by side, and the best distance of prefetching, were measured: see
-//! [`reading`].
+//! The best number of columns read side by side, and the best distance of prefetching, were measured: see [`reading`].
 
 use super::LINE;
 use super::ahead::Ahead;
