@@ -105,7 +105,7 @@ class Rings:
 
     @property
     def twice(self) -> "Rings":
-        """With a key of twice the squared length."""
+        """The rings with a key of twice the squared length."""
         return replace(self, secret=Secret(2 * np.asarray(self.secret.square), self.secret.mean))
 
 

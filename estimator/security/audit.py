@@ -19,7 +19,7 @@ from .instance import Instance
 from .limits import Family, curve, limits, short_curve
 
 SCHEMA = "pirlab/audit/1"
-#: Of the table of published sets, in this order.
+#: Columns of the table of published sets, in this order.
 COLUMNS = ["id", "paper", "location", "instance", "dimension", "modulus", "secret", "a", "b", "stddev"]
 COLUMNS += ["claimed_bits", "kind", "label", "note"]
 KINDS = ("printed", "code", "reading", "assumed", "repaired")

@@ -44,7 +44,7 @@ class Ring:
 
     @property
     def key_squares(self) -> float:
-        """Of a mixture's key."""
+        """The key squares of a mixture."""
         return KEY_SQUARES[self.secret] * self.degree
 
 
@@ -108,13 +108,13 @@ class Limits:
     sent: bool = False
 
     def ring_bytes(self, degree: int, primes: Sequence[int]) -> float:
-        """Of a ciphertext of the ring."""
+        """Bytes of a ciphertext of the ring."""
         if self.sent:
             return degree * sum(prime.bit_length() for prime in primes) / 8
         return 2 * degree * log2(prod(primes)) / 8
 
     def small_bytes(self, small: SmallKey) -> float:
-        """Of a ciphertext of a small key."""
+        """Bytes of a ciphertext of a small key."""
         return (1 if self.sent else small.dimension + 1) * small.modulus_log2 / 8
 
 

@@ -40,6 +40,6 @@ class Work:
         return describe([{"id": "set", "toml": text} | shape for text in texts])
 
     def seconds(self, steps: Sequence[str], changes: Sequence[Change]) -> Array:
-        """Of these steps of an answer, one set after the other: shape (sets, steps)."""
+        """Seconds of these steps of an answer: shape (sets, steps)."""
         each = predict_seconds(self.described(changes), self.units)
         return np.array([[seconds.get(f"answer_{step}", 0.0) for step in steps] for seconds in each])

@@ -41,7 +41,7 @@ pub fn answer_each<R: DeserializeOwned, A: Serialize>(mut describe: impl FnMut(R
     }
 }
 
-/// Reads lines on a separate thread, which calls `at_end` after the last line or when the receiver is dropped.
+/// Reads lines on a separate thread, which calls `at_end` after the last line, or at a line that nobody receives any more.
 pub fn received(input: impl Read + Send + 'static, at_end: impl FnOnce() + Send + 'static) -> Receiver<String> {
     let (send, lines) = channel();
     std::thread::spawn(move || {
