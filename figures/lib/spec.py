@@ -1,4 +1,4 @@
-"""The words of tables and figures: the `specs.toml` of a folder has titles, columns and notes, which become a `Table` here.
+"""The words of tables and figures: the `specs.toml` of a folder has titles, columns and notes, which become a `Table`.
 
 A column of a spec is the name of a shared one (lib/specs.toml) or has these keys:
 
