@@ -76,7 +76,7 @@ def predicted_seconds(group: Group, lines: list[dict[str, Any]]) -> dict[str, fl
 
 
 def stale_records(plan: Plan) -> list[dict[str, Any]]:
-    """Records that differ from those of the present binary (reason `changed`: sources, parameters or row), and
+    """Records that are not what the present binary would write (reason `changed`: sources, parameters or row), and
     those whose row is in no experiment file (reason `orphan`)."""
     found, known = [], set()
     for experiment in all_experiments():

@@ -355,7 +355,7 @@ def _repeatable(given: Sequence[str]) -> list[str]:
 
 
 def _write_sets(folder: Path, texts: Sequence[str]) -> None:
-    """Writes 1.toml, 2.toml, ... and removes further sets of an earlier search."""
+    """1.toml, 2.toml, ...; sets of an earlier search beyond them go."""
     for rank, text in enumerate(texts, 1):
         write(folder / f"{rank}.toml", text)
     for path in _earlier(folder):

@@ -40,7 +40,7 @@ def _source(column: Printed) -> str:
 
 
 def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
-    """Table 6 or 7: the paper's numbers, and below each database those measured here with any protocol."""
+    """Table 6 or 7: what the paper prints, and below each database what was measured of it here, by any protocol."""
     metrics, columns = metrics_of(table), printed(expected, table)
     rows: list[Row] = []
     data: list[dict[str, Any]] = []
@@ -69,7 +69,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
 
 
 def _values(ours: Measured) -> dict[str, float]:
-    """Measured values, or the known sizes of a row that was not measured."""
+    """Measured, or of a row that was not measured the sizes that are known."""
     values = {name: ours.values[name] for name in ("server_time", "offline_time") if name in ours.values}
     total = ours.size("total_comm")
     return values | ({} if total is None else {"total_comm": total}) | {"db_size": ours.database_bits / 8}

@@ -46,7 +46,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_row(row: dict[str, Any]) -> dict[str, Any]:
-    """The values of a row of ours in the data of figures."""
+    """What the data of figures say of a row of ours."""
     shown = {key: row[key] for key in ("set", "status", "reason")}
     return shown | {"marks": " ".join(marks_of(row)), "record_id": row["id"]}
 
@@ -86,7 +86,7 @@ def draw(data: pd.DataFrame) -> Figure:
 
 
 def here_label(data: pd.DataFrame, text: str) -> str | None:
-    """The legend's text for our numbers, with the symbols of all their marks; None without such numbers."""
+    """What the legend says of our numbers, with the symbols of all their marks; None without such numbers."""
     ours = data[data["source"] == "here"]
     used = {key for marks in ours["marks"].dropna() for key in marks.split()}
     return None if ours.empty else text + superscripts(mark.key for mark in MARKS if mark.key in used)

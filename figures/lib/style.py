@@ -107,7 +107,7 @@ PRINTED_BAR: dict[str, Any] = {"hatch": "/////", "edgecolor": "white"}
 
 
 def bars(grey: str, printed: str, measured: str | None) -> Entries:
-    """The legend's entries for hatched and for solid bars."""
+    """What a legend says of hatched and of solid bars."""
     entries: Entries = [(Patch(facecolor=grey, linewidth=0, **PRINTED_BAR), printed)]
     return entries + ([(Patch(facecolor=grey), measured)] if measured else [])
 

@@ -141,7 +141,7 @@ impl<T: InRing, W: Word> Primitive for Keyed<T, W> {
     }
 }
 
-/// A nanosecond for two butterflies, a quarter of that if they are vectorised, and the same again for work other than transforms.
+/// A nanosecond for two butterflies, a quarter of that where they are vectorised, and as much again for what is not a transform.
 pub fn seconds_per_polynomial<W: Word>(ring: &Ring<W>) -> f64 {
     let each = if Kernel::best() == Kernel::Scalar { 0.5e-9 } else { 0.125e-9 };
     (ring.n() * ring.primes().len()) as f64 * f64::from(ring.n().ilog2()) * each

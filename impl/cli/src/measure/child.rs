@@ -65,14 +65,14 @@ pub struct Worker<J: Job> {
     child: Child,
     orders: ChildStdin,
     replies: Receiver<String>,
-    /// The row's remaining time.
+    /// What is left of the row's time.
     left: Option<Duration>,
     limit: Option<f64>,
     reports: PhantomData<fn() -> J>,
 }
 
 impl<J: Job> Worker<J> {
-    /// Starts a worker and sends it its row, which may take `limit` seconds in all.
+    /// Starts a worker and hands it its row, which may take `limit` seconds in all.
     pub fn start(row: &J::Row, limit: Option<f64>) -> Result<Self, Lost> {
         let program = std::env::current_exe().map_err(|e| Lost::failed(format!("this program's own file: {e}")))?;
         let mut child = Command::new(program)

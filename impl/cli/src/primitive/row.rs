@@ -58,8 +58,8 @@ impl Asked for PrimitiveRow {
 }
 
 impl PrimitiveRow {
-    /// Hash of everything that determines a record of this row: the settings, the row and the sources. The record's file and the
-    /// row's time limit and predicted time are not part of it.
+    /// Hash of all that decides what a record of this row says: the settings, the row and the sources. Where the record goes
+    /// and how long the row may or will take is not part of it.
     pub fn key(&self, source_hash: &str) -> String {
         let Self {
             id,

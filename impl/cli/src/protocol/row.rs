@@ -96,8 +96,8 @@ impl Asked for Row {
 }
 
 impl Row {
-    /// Hash of everything that determines a record of this row: the resolved set, whose hash includes the values of `with`, the row and the
-    /// sources. The record's file, its columns in papers, and the row's time limit and predicted time are not part of it.
+    /// Hash of all that decides what a record of this row says: the resolved set, whose hash has what `with` sets, the row and the
+    /// sources. Where the record goes, what it stands for and how long the row may or will take is not part of it.
     pub fn key(&self, parameters_sha256: &str, source_hash: &str) -> String {
         let Row {
             id,
