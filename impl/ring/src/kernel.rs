@@ -127,8 +127,7 @@ impl Processor {
     }
 }
 
-/// Prefetches the line at any address (prefetches do not fault), into the second-level cache with `SECOND`, else into the
-/// first.
+/// Prefetches the line at any address, which cannot fault, into the second-level cache with `SECOND`, else into the first.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse")]
 #[inline]

@@ -58,7 +58,8 @@ impl RingSwitch {
         let read = |text: &str, key: &str| modulus(text, key, 4..=(1 << 31) - 1);
         let mask_modulus = read(&self.to_modulus_a, "to_modulus_a")?;
         if mask_modulus % (2 * self.shared.setting.n as u64) != 1 || !ring::primes::is_prime(mask_modulus) {
-            let problem = format!("{mask_modulus} is not a prime equal to 1 modulo 2 n = {}.", 2 * self.shared.setting.n);
+            let problem =
+                format!("{mask_modulus} is not a prime equal to 1 modulo 2 n = {}.", 2 * self.shared.setting.n);
             return Err(Refusal::new("to_modulus_a", problem));
         }
         let body_modulus = read(&self.to_modulus_b, "to_modulus_b")?;
