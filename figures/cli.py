@@ -12,7 +12,7 @@ from pirlab_estimator.outputs import OutputError, protected
 from pirlab_estimator.paths import ROOT
 from pirlab_estimator.records import PRIMITIVE, RUN, InputError, read_all
 
-from .drawings import FIGURES, SWEEPS, TABLES, make
+from .drawings import FIGURES, PAGES, SWEEPS, TABLES, make
 from .lib.inputs import Inputs
 from .lib.output import check
 
@@ -30,6 +30,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--stale", type=Path, metavar="FILE", help="records whose sources changed, results/stale.json")
     add("--experiment", metavar="NAME", help="only records of this experiment, e.g. pirouette/figure4")
     add("--audit", type=Path, metavar="FILE", help="the audit of security, `pirlab-security audit`")
+    accuracy = "tables of `accuracy`, CSV: they say how far off predicted seconds are"
+    add("--accuracy", type=Path, nargs="*", default=[], metavar="FILE", help=accuracy)
     add("--costs", type=Path, metavar="FILE", help="unit costs of the machine, results/calibration.json")
     add("--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.pdf, PREFIX.csv, ...")
     for name, (_, text) in FIGURES.items():
@@ -42,6 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     sweep.add_argument("--sweep", type=Path, required=True, metavar="CSV", help="results/search/<name>.csv")
     sweep.add_argument("--records", type=Path, nargs="*", default=[], metavar="DIR", help="runs that `sizes` shows too")
     sweep.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.pdf, ...")
+    index = commands.add_parser("index", help="the page that leads to all of them, with the papers' claims: .html")
+    index.add_argument("--figures", type=Path, required=True, nargs="+", metavar="DIR", help="folders of drawn tables")
+    index.add_argument("--expected", type=Path, metavar="DIR", help="the papers' numbers, experiments/expected")
+    index.add_argument("--report", default="", metavar="LINK", help="a report that the page leads to as well")
+    index.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.html, ...")
     return parser
 
 
@@ -64,7 +71,8 @@ def _refuse_missing(arguments: argparse.Namespace) -> None:
 def _run(arguments: argparse.Namespace) -> list[Path]:
     _refuse_missing(arguments)
     which = getattr(arguments, "which", arguments.command)
-    place = {"table": TABLES, "sweep": SWEEPS}.get(arguments.command) or {name: of for name, (of, _) in FIGURES.items()}
+    places = {"table": TABLES, "sweep": SWEEPS, "index": PAGES}
+    place = places.get(arguments.command) or {name: of for name, (of, _) in FIGURES.items()}
     return make(place[which], Inputs(arguments)).write(arguments.out)
 
 

@@ -22,6 +22,7 @@ LISTED = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="u
 TABLES: dict[str, str] = LISTED["tables"]
 FIGURES: dict[str, tuple[str, str]] = LISTED["figures"]
 SWEEPS: dict[str, str] = LISTED["sweeps"]
+PAGES: dict[str, str] = LISTED["pages"]
 
 
 def find(place: str) -> Any:

@@ -38,7 +38,7 @@ def foretold(name, bits=128.5, failure=-45.0, kind="searched", shape=SHAPE):
     return (
         row
         | {"security_bits": bits, "security_target": 128, "failure_log2": failure, "failure_target": -40}
-        | {"prediction": source}
+        | {"prediction": source, "seconds": {}}
     )
 
 
@@ -46,7 +46,7 @@ def record(name, compared, right, status="ok"):
     correct = {"document": {"correct": {"compared": compared, "right": right}}, "status": status, "id": "r"}
     row = {"set": name, "sha256": name, "protocol": "pirouette", "records": SHAPE[0], "record_bits": SHAPE[1]}
     sent = [message("upload", "query", 36), message("download", "answer", 2560)]
-    return row | correct | {"transcript": sent, "queries": 1, "threads": 1}
+    return row | correct | {"transcript": sent, "queries": 1, "threads": 1, "description": None}
 
 
 SETS = {

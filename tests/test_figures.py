@@ -18,6 +18,8 @@ from pirlab_figures.lib.table import Cell, tex_escape
 from pirlab_figures.pirouette import figure4, figure4_caption, figure4_table
 from pirlab_figures.runs import accuracy, comparison
 from pirlab_figures.security import instances as security
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.plan import Plan
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -57,7 +59,7 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def data(sweep: Path, expected: pd.DataFrame) -> figure4.Figure4:
     predictions = loader.load_predictions(sweep / "predictions.json")
     joined = loader.join(loader.load_records(sweep / "records"), predictions, {})
-    return figure4.build(joined, expected, predictions)
+    return figure4.build(loader.rows(joined, predictions), expected)
 
 
 def value(data: figure4.Figure4, name: str, records: int, bits: int, metric: str) -> float:
@@ -80,7 +82,7 @@ def test_throughput_is_information_over_the_median_answer(tmp_path: Path, expect
         if phase["name"] == "answer":
             phase["seconds"] = [9.0, 1.0, 2.0, 1.5, 4.0]
     joined, _ = load(tmp_path, [record])
-    built = figure4.build(joined, expected)
+    built = figure4.build(loader.rows(joined, loader.load_predictions(None)), expected)
     assert value(built, "simplepir/usenix23", 2**20, 256, "throughput") == pytest.approx(2**25 / 2.0 / 2**30)
     assert joined["answer_q1_s"].item() == 1.5 and joined["answer_q3_s"].item() == 4.0
     assert "spread" in marks.marks_of(joined.to_dict("records")[0])
@@ -115,9 +117,9 @@ def test_skipped_and_wrong_records_have_no_number(tmp_path: Path, expected: pd.D
     assert skipped["status"] == "skipped_memory"
     joined, predictions = load(tmp_path, [wrong, failed, skipped])
     assert joined[loader.MEASURED].isna().all().all()
-    built = figure4.build(joined, expected, predictions)
-    assert built.measured().empty
-    table = comparison.build(joined, expected, predictions)
+    built = figure4.build(loader.rows(joined, predictions), expected)
+    assert built.ours().empty
+    table = comparison.build(loader.rows(joined, predictions), expected)
     assert table.data[["answer_s", "upload_bytes", "throughput_bytes_per_s"]].isna().all().all()
     text = table.markdown()
     assert "WRONG ANSWER: 7 of 8 records right" in text
@@ -126,25 +128,117 @@ def test_skipped_and_wrong_records_have_no_number(tmp_path: Path, expected: pd.D
     assert row.count("|") == len(table.columns) + 1 and not re.search(r"\| [\d.]+ \| [\d.]+ \|$", row)
     assert "no memory | in\\_time" in table.tex()
     caption = figure4_caption.caption(built)
-    assert "No point was measured" in caption and "7 of 8 records right" in caption
+    assert "No measured record" in caption and "7 of 8 records right" in caption
 
 
 def test_missing_points_are_named(tmp_path: Path, expected: pd.DataFrame) -> None:
     joined, _ = load(tmp_path, synthetic.sweep((18,)))
-    missing = figure4_caption.missing_points(figure4.build(joined, expected))
-    assert set(missing) == {figure4_caption.NOT_MEASURED}
-    assert {(n, b) for _, n, b in missing[figure4_caption.NOT_MEASURED]} == {
+    missing = figure4_caption.missing_points(
+        figure4.build(loader.rows(joined, loader.load_predictions(None)), expected)
+    )
+    assert set(missing) == {figure4_caption.NOT_PLANNED}
+    assert {(n, b) for _, n, b in missing[figure4_caption.NOT_PLANNED]} == {
         (2**n, b) for n in (22, 25) for b in figure4.RECORD_SIZES
     }
-    caption = figure4_caption.caption(figure4.build(joined, expected))
-    assert "every series at 2^22 (all record sizes) and 2^25 (all record sizes)" in caption
+    caption = figure4_caption.caption(figure4.build(loader.rows(joined, loader.load_predictions(None)), expected))
+    for name in ("SimplePIR usenix23", "DoublePIR secure-n1088"):
+        assert f"{name} at 2^22 x 16 bit, 2^22 x 64 bit, 2^22 x 256 bit, 2^22 x 2048 bit, 2^25 x 16 bit" in caption
     assert "Of the 48 points of each of its series those exist: Pirouette" in caption and "Spiral 1" in caption
 
 
-def test_shapes_the_experiment_leaves_out_are_not_called_unmeasured(tmp_path: Path, expected: pd.DataFrame) -> None:
-    joined, predictions = load(tmp_path, [synthetic.run_record("doublepir/usenix23", 2**18, 16)])
-    missing = figure4_caption.missing_points(figure4.build(joined, expected, predictions))
-    assert set(missing) == {figure4_caption.NOT_PLANNED}
+def partly_measured(folder: Path, error: str = "") -> tuple[list[dict], list[dict]]:
+    """Documents of a set at two shapes, and rows where the second has no record."""
+    documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
+    joined, predictions = load(folder, documents)
+    described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
+    return documents, loader.rows(joined[joined["records"] == 2**18], predictions, described, error)
+
+
+def test_a_row_without_a_record_has_described_sizes_and_predicted_seconds(tmp_path: Path) -> None:
+    documents, [measured, predicted] = partly_measured(tmp_path)
+    assert (measured["status"], predicted["status"]) == ("ok", "predicted")
+    seconds = synthetic.prediction(documents[1])["seconds"]
+    assert (
+        predicted["answer_s"] == seconds["answer"] and predicted["preprocess_s"] == seconds["encode"] + seconds["hint"]
+    )
+    assert predicted["throughput_bytes_per_s"] == 2**27 / seconds["answer"]
+    sent = {message["name"]: message["payload_bytes"] for message in documents[1]["transcript"]}
+    sizes = [predicted[key] for key in ("offline_bytes", "upload_bytes", "download_bytes")]
+    assert sizes == [sent["hint"], sent["query"], sent["answer"]], "what a run sends"
+    assert pd.isna(predicted["compared"]) and pd.isna(predicted["answer_q1_s"]), "nothing was compared or timed"
+
+
+def test_no_prediction_takes_the_place_of_a_record(tmp_path: Path) -> None:
+    """Whatever its status: a row that was measured shows what was measured, one that was skipped says why."""
+    documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
+    documents[1] |= {"status": "skipped_time", "reason": "would take an hour", "phases": [], "transcript": []}
+    joined, predictions = load(tmp_path, documents)
+    described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
+    rows = loader.rows(joined, predictions, described)
+    assert [row["status"] for row in rows] == ["ok", "skipped_time"] and pd.isna(rows[1]["answer_s"])
+    assert rows[0]["answer_s"] == joined["answer_s"][0]
+
+
+def test_predictions_are_marked_with_the_error_of_the_cost_model(tmp_path: Path, expected: pd.DataFrame) -> None:
+    """At the row and at each number; the footnote says whose unit costs they are and how far off."""
+    _, rows = partly_measured(tmp_path, "off by a tenth")
+    table = comparison.build(rows, expected)
+    measured, predicted = table.rows
+    assert all(not set("ᶜᵈ") & set(cell.marks) for cell in measured.cells.values())
+    for key in ("series", "preprocess", "answer", "throughput"):
+        assert "ᶜ" in predicted.cells[key].marks, key
+    for key in ("offline", "upload", "download", "memory"):
+        assert predicted.cells[key].marks == "ᵈ", key
+    assert predicted.status is None and predicted.record_id == "" and predicted.cells["quartiles"].text == ""
+    machine = rows[0]["cpu"]
+    assert f"not measured in this profile (unit costs of {machine}; off by a tenth)." in table.markdown()
+    assert table.data["marks"].tolist() == ["insecure", "insecure predicted"]
+    assert "answer 20.0 ms (" in table.markdown() and "ᶜ), pirouette text" in table.markdown()
+    data = figure4.build(rows, expected)
+    assert set(zip(data.ours()["source"], data.ours()["records"])) == {("measured", 2**18), ("predicted", 2**22)}
+    assert "ᶜ predicted by the cost model" in figure4_caption.caption(data)
+    [shown] = [row for row in figure4_table.build(data).rows if row.cells["source"].text == "predicted"]
+    assert {shown.cells[key].marks for key in ("offline_comm", "query_size", "response_size")} == {"ᵈ"}
+    assert shown.cells["throughput"].marks == "ᶜ"
+
+
+def test_the_error_is_that_of_the_answers_in_the_accuracy_tables(tmp_path: Path) -> None:
+    lines = ["quantity,ratio,verdict", "answer,1.2,agrees", "answer,0.5,DIFFERS", "answer,9,shown", "hint,7,shown"]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    (tmp_path / "b.csv").write_text("\n".join([lines[0], "answer,1.0,agrees"]))
+    text = loader.model_error([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert text.startswith("of 3 answers that were measured, 2 took within 25 % of their prediction")
+    assert text.endswith("measured over predicted 0.50 to 1.20, median 1.00")
+    assert loader.model_error([]) == "no measured answer of this run judges the cost model"
+
+
+@pytest.mark.parametrize("profile", ["tiny", "quick", "laptop", "paper"])
+def test_what_a_profile_measures_is_never_predicted_elsewhere(profile: str) -> None:
+    """A set at a shape that one experiment measures has its record in every drawing that shows it."""
+    plan = Plan(read_profile(profile))
+    keys = ("parameters", "with", "records", "record_bits", "queries")
+    places: dict[str, list[tuple[str, bool]]] = {}
+    for group in plan.groups.values():
+        for row in group.rows if group.kind == "protocol" else ():
+            asked = row.asked | row.request(group.options)
+            place = json.dumps([asked.get(key) for key in keys])
+            places.setdefault(place, []).append((group.experiment, group.measured))
+    for name in plan.experiments:
+        shown = plan.shown(name)
+        for place, rows in places.items():
+            own = [measured for experiment, measured in rows if experiment in shown]
+            if own and not any(own):
+                assert not any(measured for _, measured in rows), f"{name} predicts {place}"
+
+
+def test_the_comparison_is_a_block_a_database_and_names_who_is_absent(tmp_path: Path, expected: pd.DataFrame) -> None:
+    names = ("simplepir/usenix23", "doublepir/usenix23")
+    documents = [synthetic.run_record(name, 2**18, bits) for name in names for bits in (16, 64)][:3]
+    joined, predictions = load(tmp_path, documents)
+    table = comparison.build(loader.rows(joined, predictions), expected)
+    shown = [(row.cells["database"].text, row.cells["series"].text) for row in table.rows]
+    assert [place for place, _ in shown] == sorted(place for place, _ in shown) and len(shown) == 3
+    assert "Without a row, since the experiment has none there: DoublePIR at 2^18 x 64 bit." in table.notes
 
 
 def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> None:
@@ -156,7 +250,7 @@ def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> No
     rows = {row["set"]: row for row in loader.dicts(joined)}
     assert marks.marks_of(rows["simplepir/usenix23"]) == ["insecure", "stale", "streamed", "seeded", "dirty"]
     assert marks.marks_of(rows["simplepir/secure-n1088"]) == ["failing"]
-    text = comparison.build(joined, expected, predictions).markdown()
+    text = comparison.build(loader.rows(joined, predictions), expected).markdown()
     assert "† below 128-bit security (SimplePIR usenix23 121.5 bit)" in text
     assert "‡ failure bound above 2^-40 (SimplePIR secure-n1088 up to 2^-31.2)" in text
     assert "1 measured on 2026-11-20" in text
@@ -174,9 +268,9 @@ def test_every_table_says_how_secure_its_sets_are(tmp_path: Path, expected: pd.D
     predictions.write_text(json.dumps(documents))
     foretold = loader.load_predictions(predictions)
     joined = loader.join(loader.load_records(records), foretold, {})
-    data = figure4.build(joined, expected, foretold)
+    data = figure4.build(loader.rows(joined, foretold), expected)
     shown = {
-        "comparison": comparison.build(joined, expected, foretold),
+        "comparison": comparison.build(loader.rows(joined, foretold), expected),
         "figure4": figure4_table.build(data),
         "accuracy": accuracy.table(accuracy.build(joined), joined),
     }
@@ -207,12 +301,12 @@ def test_unknown_security_is_marked(tmp_path: Path, expected: pd.DataFrame) -> N
     foretold = loader.load_predictions(predictions)
     joined = loader.join(loader.load_records(records), foretold, {})
     assert [marks.marks_of(row) for row in loader.dicts(joined)] == [["unknown"], ["unknown"]]
-    table = comparison.build(joined, expected, foretold)
+    table = comparison.build(loader.rows(joined, foretold), expected)
     note = "security unknown: no estimate for this parameter file (SimplePIR usenix23; DoublePIR usenix23)"
     assert f"? {note}" in table.markdown() and "| SimplePIR usenix23? | unknown? |" in table.markdown()
     assert note.replace("SimplePIR", r"\SimplePIR{}").replace("DoublePIR", r"\DoublePIR{}") in table.tex()
     assert "$^{?}$" in table.tex()
-    data = figure4.build(joined, expected, foretold)
+    data = figure4.build(loader.rows(joined, foretold), expected)
     assert "? security unknown" in figure4_caption.caption(data)
     from pirlab_figures.pirouette.figure4_plot import draw
 
@@ -231,7 +325,7 @@ def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Pa
     stale = loader.join(loaded, foretold, {old["id"]: "2026-11-01"})
     assert marks.marks_of(loader.dicts(stale)[0]) == ["insecure", "stale"]
     assert accuracy.build(stale).empty, "another file's prediction is no twin"
-    text = comparison.build(stale, expected, foretold).markdown()
+    text = comparison.build(loader.rows(stale, foretold), expected).markdown()
     assert (
         "(SimplePIR usenix23 121.5 bit)" in text
         and "failure is that of today's file (1 measured on 2026-11-01)" in text
@@ -253,7 +347,7 @@ def test_orphans_say_so(tmp_path: Path, expected: pd.DataFrame) -> None:
         json.dumps([{"record": f"{record['experiment']}/{record['id']}.json", "reason": "orphan", "date": ""}])
     )
     joined, predictions = load(tmp_path, [record], loader.load_stale(path))
-    text = comparison.build(joined, expected, predictions).markdown()
+    text = comparison.build(loader.rows(joined, predictions), expected).markdown()
     assert "1 measured on 2026-11-20, its row in no experiment file any more" in text
 
 
@@ -268,7 +362,7 @@ def test_few_noise_samples_are_labelled(tmp_path: Path) -> None:
 
 def test_comparison_has_the_papers_number_beside_ours(tmp_path: Path, expected: pd.DataFrame) -> None:
     joined, predictions = load(tmp_path, [synthetic.run_record("simplepir/usenix23", 2**22, 256)])
-    table = comparison.build(joined, expected, predictions)
+    table = comparison.build(loader.rows(joined, predictions), expected)
     row = table.data.iloc[0]
     assert row["paper_answer_s"] == pytest.approx(0.020) and row["paper_reference"] == "pirouette text"
     assert row["record_id"].startswith("synthetic-") and row["bandwidth_share"] == pytest.approx(
@@ -277,10 +371,10 @@ def test_comparison_has_the_papers_number_beside_ours(tmp_path: Path, expected: 
     assert "answer 20.0 ms (" in table.markdown()
 
 
-def test_predicted_rows_without_a_record_are_shown(tmp_path: Path, expected: pd.DataFrame) -> None:
+def test_a_row_that_is_not_described_says_that_it_was_not_measured(tmp_path: Path, expected: pd.DataFrame) -> None:
     documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
     joined, predictions = load(tmp_path, documents)
-    table = comparison.build(joined[joined["records"] == 2**18].reset_index(drop=True), expected, predictions)
+    table = comparison.build(loader.rows(joined[joined["records"] == 2**18], predictions), expected)
     assert [row.status for row in table.rows] == [None, loader.NOT_MEASURED]
     assert table.data["answer_s"].notna().tolist() == [True, False]
     assert table.data["marks"].tolist() == ["insecure", "insecure"]

@@ -164,13 +164,14 @@ def test_rows_that_a_profile_leaves_out_have_sizes_and_security(tmp_path, expect
     found = load(tmp_path, documents, measured=1)
     table = build(found, expected, contradictions, "9")
     line = next(line for line in table.markdown().splitlines() if "here, 8gb-512b-n65536" in line)
-    assert "| 121.3† | -82 | 84.00ᵈ | 532.0ᵈ | 12.00ᵈ | 628.0ᵈ | *not measured in this profile" in line
+    assert "| 121.3† | -82 | 84.00ᵈ | 532.0ᵈ | 12.00ᵈ | 628.0ᵈ |  |  |  |  |  |  | 1000ᶜ |" in line
+    assert "ᶜ predicted by the cost model, not measured" in table.markdown()
     own = table.data[table.data["set"] == "inspire/8gb-512b-n65536"].set_index("metric")
     assert own.loc["upload_query", "described"] == 7 * 65536 + 6 * 2048 * 7 and pd.isna(own.loc["upload_query", "here"])
     assert own.loc["upload_query", "size_equal"] is True and pd.isna(own.loc["server_time", "described"])
     points = inspire_figure1.build(load(tmp_path / "b", synthetic.baselines(1), measured=1), expected)
     text = inspire_figure1.missing_text(points)
-    assert "SimpleYPIR, InsPIRe_0 (not measured in this profile (predicted only))" in text
+    assert "SimpleYPIR" not in text and "InsPIRe_0" not in text, "predicted"
     assert f"InsPIRe^(2), InsPIRe ({inspire_tables.NOT_PLANNED})" in text
 
 
@@ -256,7 +257,7 @@ def test_applications_are_matched_by_database(tmp_path, expected, contradictions
     discovery = synthetic.record("inspire", "ipfs", 200_000, 800, {"rows": 4096, "degree": 2, "answer_ciphertexts": 1})
     found = load(tmp_path, [retrieval, discovery])
     table = build(found, expected, contradictions, "6")
-    own = table.data[table.data["source"] == "here"].set_index(["place", "metric"])["value"]
+    own = table.data[table.data["here"].notna()].set_index(["database", "metric"])["here"]
     bytes_sent = 86016 + 7 * 16384 + 6 * 2048 * 7 + 64 * 12288
     place = spec("inspire/table6").words["steps"]["content_retrieval"]
     assert own[place, "total_comm"] == bytes_sent
@@ -285,9 +286,10 @@ def test_bytes_of_applications_that_differ_are_marked(tmp_path, expected, contra
     left_out = build(load(tmp_path / "b", found, measured=0), expected, contradictions, "7")
     text = left_out.markdown()
     for size in ("292.0ᵈ", "246.8ᵈ≠"):
-        assert f"| 1.192 | {size} | *not measured in this profile" in text
-    told = left_out.data[left_out.data["source"] == "here"]
-    assert told["value"].isna().all() and set(told["metric"]) == {"total_comm", "db_size"}
+        assert f"| 1.192 | {size} |  | 1000ᶜ |" in text
+    known = left_out.data[left_out.data["status"] == "predicted"].set_index("metric")
+    assert known.loc["total_comm", "here"].isna().all() and known.loc["total_comm", "described"].notna().all()
+    assert known.loc["server_time", "here"].isna().all() and known.loc["server_time", "predicted"].eq(1.0).all()
 
 
 def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tmp_path):

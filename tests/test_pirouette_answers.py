@@ -32,6 +32,11 @@ def expected():
     return loader.load_expected(EXPECTED)
 
 
+def listed(rows):
+    """Rows as drawings read them, each with all columns."""
+    return loader.dicts(pd.DataFrame(rows))
+
+
 def gadget(digits):
     return {"digits": digits}
 
@@ -79,7 +84,7 @@ def cells(table, line):
 def test_table7_puts_measured_lines_below_the_papers(expected):
     skipped = row(records=1 << 25, status="skipped_memory", reason="needs 70 GiB", id="two", answer_s=float("nan"))
     parallel = row(seconds=1.25, threads=2, id="three")
-    table = pirouette_totals.table(pd.DataFrame([row(), skipped, parallel]), expected)
+    table = pirouette_totals.table(listed([row(), skipped, parallel]), expected)
     printed = table.data[table.data["source"] == "paper"]
     assert len(printed) == 24
     first = printed[(printed["protocol"] == "Pirouette") & (printed["config"] == "threads=1")].iloc[0]
@@ -106,7 +111,7 @@ def test_table7_splits_the_papers_seconds(expected):
     fewer = description(k=20, digits=1)
     count = {name: pirouette_steps.answer_transforms(d) for name, d in (("theirs", description()), ("ours", fewer))}
     published = row(seconds=1.4, set="pirouette/published", sha256="printed", id="printed")
-    table = pirouette_totals.table(pd.DataFrame([row(seconds=0.74, description=fewer), published]), expected)
+    table = pirouette_totals.table(listed([row(seconds=0.74, description=fewer), published]), expected)
     [text] = [note for note in table.notes if note.startswith(SYMBOLS["split"])]
     for part in ("19.0 s", "1.40 s", "0.740 s", "a factor of 14"):
         assert part in text
@@ -120,12 +125,12 @@ def test_table7_splits_the_papers_seconds(expected):
     ]
     assert [(line.cells["source"].text, line.cells["server_time"].text) for line in marked] == [("paper", "19.0")]
     assert SYMBOLS["split"] in table.markdown() and "machine and code" in table.markdown()
-    alone = pirouette_totals.table(pd.DataFrame([row()]), expected)
+    alone = pirouette_totals.table(listed([row()]), expected)
     assert not [note for note in alone.notes if note.startswith(SYMBOLS["split"])], "without a run of the printed set"
 
 
 def test_table7_says_what_was_not_measured(expected):
-    table = pirouette_totals.table(pd.DataFrame([row()]), expected)
+    table = pirouette_totals.table(listed([row()]), expected)
     lines = [(r.cells["database"].text, r.cells["series"].text) for r in table.rows if r.status]
     assert ("2^22 x 2048 bit", "Pirouette") in lines and ("2^20 x 2048 bit", "Pirouette") not in lines
     assert all(name != "T-Respire" for _, name in lines), "it is not built"
@@ -133,7 +138,7 @@ def test_table7_says_what_was_not_measured(expected):
 
 def test_steps_stand_beside_their_transforms():
     costs = UnitCosts({"ntt_2048_28": 1e-6}, "this")
-    table = pirouette_phases.table(pd.DataFrame([row(), row(threads=2, id="two")]), costs, pirouette_steps.PIROUETTE)
+    table = pirouette_phases.table(listed([row(), row(threads=2, id="two")]), costs, pirouette_steps.PIROUETTE)
     data = table.data.set_index(["threads", "step"])
     assert data.loc[(1, "digits"), "ntts"] == 6 * ROTATION
     assert data.loc[(1, "digits"), "bound_s"] == pytest.approx(6 * ROTATION * 1e-6)
@@ -151,7 +156,7 @@ def test_reading_the_database_bounds_a_step_that_has_few_transforms():
     }
     more = {"protocol": "respire", "description": described, "read_bandwidth": 20e9}
     measured = [{"name": "answer_first_dimension", "seconds": [0.125]}]
-    joined = pd.DataFrame([row(phases=measured, answer_s=0.5, **more), row(), row(phases=[], id="other", **more)])
+    joined = listed([row(phases=measured, answer_s=0.5, **more), row(), row(phases=[], id="other", **more)])
     table = pirouette_phases.table(joined, costs, STEPS["respire-phases"])
     [line] = table.data.to_dict("records")
     assert (line["bound_s"], line["measured_over_bound"]) == (pytest.approx(0.1), pytest.approx(1.25))
@@ -167,7 +172,7 @@ def test_keys_stand_above_the_answer_with_their_predictions():
     seconds = {"keys": 0.4, "key_expansion": 0.2} | {f"answer_{step}": value / 2 for step, value in SECONDS.items()}
     more = {"description": described, "phases": measured, "prediction": {"seconds": seconds}}
     table = pirouette_phases.table(
-        pd.DataFrame([row(**more), row(threads=2, id="two", **more)]), costs, pirouette_steps.PIROUETTE
+        listed([row(**more), row(threads=2, id="two", **more)]), costs, pirouette_steps.PIROUETTE
     )
     shown = {(r.cells["threads"].text, r.cells["step"].text): r.cells for r in table.rows}
     texts = {
@@ -195,7 +200,7 @@ def test_margins_pool_all_records_of_a_set():
     stages = [{"stage": "digit", "stddev": 7.0, "stddev_bound": None, "decisions": 4, "log2_failure_bound": -58.0}]
     first = row(noise=[stage("digit", 6.0, 100, -20.0)], noise_stages=stages)
     second = row(noise=[stage("digit", 8.0, 300, 16.0)], noise_stages=stages, threads=2, id="two")
-    table = pirouette_margins.table(pd.DataFrame([first, second]))
+    table = pirouette_margins.table(listed([first, second]))
     [line] = table.data.to_dict("records")
     assert (line["kind"], line["samples"]) == ("digit", 400)
     assert line["measured_stddev"] == pytest.approx(((36 * 100 + 64 * 300) / 400) ** 0.5)
@@ -203,7 +208,7 @@ def test_margins_pool_all_records_of_a_set():
     assert line["predicted_margin"] == pytest.approx(64 / 7)
     assert (line["verdict"], line["decisions"], line["log2_failure"]) == ("8.2 kept", 4, -58)
     wide = row(noise=[stage("digit", 8.0, 100, 20.0)], noise_stages=stages)
-    table = pirouette_margins.table(pd.DataFrame([wide]))
+    table = pirouette_margins.table(listed([wide]))
     assert cells(table, 0)["verdict"] == "below 8.2, 100 samples"
     assert any("digit 9.14 predicted, 8.00 measured" in note for note in table.notes)
 
@@ -212,7 +217,7 @@ def test_overlapped_steps_are_one_phase(expected):
     """Several threads convert digits while the next are found: no step of phase 0 is lost."""
     seconds = {"conversion": 0.8, "selector": 0.1, "first_dimension": 0.2}
     phases = [{"name": f"answer_{step}", "seconds": [value] * 3} for step, value in seconds.items()]
-    joined = pd.DataFrame([row(threads=2, phases=phases)])
+    joined = listed([row(threads=2, phases=phases)])
     line = next(line for line in pirouette_figure3.bars(joined, expected) if line["source"] == "here")
     assert line["total_s"] == pytest.approx(0.9)
     counts = [sum(pirouette_steps.transforms(description(), step).values()) for step in ("digits", "bits", "rgsw")]
@@ -222,7 +227,7 @@ def test_overlapped_steps_are_one_phase(expected):
 def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
     rows = [row(), row(repetitions=100, id="hundred"), row("pirouette_h", threads=2, id="half")]
     rows[2]["phases"] = rows[2]["phases"][2:]
-    joined = pd.DataFrame(rows)
+    joined = listed(rows)
     lines = pirouette_figure3.bars(joined, expected)
     at = [(line["records"], line["source"], line["threads"]) for line in lines]
     assert at == [
@@ -232,7 +237,7 @@ def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
     assert [round(line["total_s"], 2) for line in lines] == [17.56, 6.77, 1.6, 1.1, 18.81, 7.55]
     table = pirouette_figure3.table(joined, expected)
     assert (cells(table, 2)["digits"], cells(table, 3)["digits"]) == ("0.300", "")
-    assert any("Not measured in this run: 2^25 records" in note for note in table.notes)
+    assert any("Without bars of ours: 2^25 records" in note for note in table.notes)
     drawing = Drawing(pirouette_figure3.draw(lines), pirouette_figure3.frame(lines), pirouette_figure3.caption(lines))
     written = drawing.write(tmp_path / "figure3")
     assert {path.suffix for path in written} == {".pdf", ".svg", ".png", ".csv", ".rst"}
@@ -243,7 +248,7 @@ def test_figure3_has_the_papers_bars_beside_ours(tmp_path, expected):
 def inputs(**given):
     """What the command line names: no record, and these."""
     nothing = dict.fromkeys(("predictions", "stale", "experiment", "expected", "costs"))
-    return Inputs(Namespace(**nothing | {"records": [EXPECTED / "none"], "descriptions": []} | given))
+    return Inputs(Namespace(**nothing | {"records": [EXPECTED / "none"], "descriptions": [], "accuracy": []} | given))
 
 
 def test_tables_need_the_papers_numbers_and_unit_costs(tmp_path):
@@ -260,10 +265,10 @@ def test_figure4_joins_the_sets_of_a_protocol_to_one_series(expected):
     others = [row(threads=2, id="two"), row(repetitions=100, id="hundred"), row(record_bits=8, id="bytes")]
     others += [row(source_kind="published", set="pirouette/published", id="published")]
     respire = [row("respire", source_kind=kind, id=kind, set=f"respire/{kind}") for kind in ("published", "repaired")]
-    joined = pd.DataFrame([*others, *respire, large, small]).fillna({"source_kind": "searched"})
-    data = figure4.build(joined.assign(offline_bytes=0, throughput_bytes_per_s=1e8), expected)
+    joined = listed([{"source_kind": "searched"} | each for each in [*others, *respire, large, small]])
+    data = figure4.build([each | {"offline_bytes": 0, "throughput_bytes_per_s": 1e8} for each in joined], expected)
     assert [name for _, name, _ in data.series] == ["pirouette/secure", "respire/published", "respire/secure"]
-    own = data.measured()
+    own = data.ours()
     assert set(own[own["set"] == "pirouette/secure"]["record_id"]) == {"one", "large"}
     assert set(own["parameters"]) == {"pirouette/2^20", "pirouette/2^22", "respire/published", "respire/repaired"}
     assert set(own["record_bits"]) == {2048}

@@ -46,7 +46,9 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
     shown = data[data["metric"] == "total_comm"]
     assert set(shown["record_id"]) == {"", record["id"]}
     assert len(shown) >= 35 and (shown["described"] != "").all()
-    assert set(shown["status"]) == {"ok", "not measured"}
+    assert set(shown["status"]) == {"ok", "predicted"}
+    times = data[data["metric"] == "server_time"]
+    assert ((times["here"] == "") != (times["predicted"] == "")).all(), "measured or predicted, never both"
 
 
 @pytest.mark.slow
@@ -58,6 +60,8 @@ def test_tables_are_unchanged(binary, tmp_path):
     command = [*REDRAW, "--profile=quick", f"--out={tmp_path}", f"--binary={binary}", f"--figures={tmp_path}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    page = (tmp_path / "reference-quick/index.html").read_text()
+    assert page.count("<img ") == 3 and "no row of this run has it" not in page, "every claim has its cells"
     now, before = golden.tables(tmp_path / "reference-quick"), golden.read_tables()
     differ = sorted(name for name in before | now if before.get(name) != now.get(name))
     assert not differ, f"{differ}: where this is meant, run tests/fixtures/golden.py tables"

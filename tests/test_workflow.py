@@ -99,6 +99,8 @@ def test_clean_run_makes_everything(finished):
     for end in ("csv", "md", "tex", "html"):
         for name in ("primitives/table-primitives", "gadget/table-gadget-table6"):
             assert (finished.figures / f"smoke/{name}.{end}").stat().st_size > 0, f"{name}.{end}"
+    page = (finished.figures / "index.html").read_text()
+    assert 'href="report.html"' in page and 'href="smoke/tiny/table-comparison.html"' in page
     report = (finished.figures / "report.html").read_text()
     assert "smoke/tiny" in report
     assert 'src="http' not in report, "the report opens without a network"

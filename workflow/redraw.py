@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -117,14 +117,23 @@ class Redrawing:
         found = [each / "records" / name for each in self.runs]
         return [path for path in found if path.is_dir()] or found[:1]
 
-    def draw(self, name: str) -> list[Path]:
-        """Tables and figures of an experiment."""
+    def accuracy(self, names: Iterable[str]) -> list[Path]:
+        """The tables of predictions beside measurements, drawn: other drawings say by them how good predictions are."""
+        prefixes = [self.plan.figures / name / "accuracy" for name in names if self.plan.judged(name)]
+        for prefix in prefixes:
+            name = prefix.parent.relative_to(self.plan.figures).as_posix()
+            own = ["--records", *self.records(name), "--predictions", self.prediction(name)]
+            draw("accuracy", *own, "--out", prefix)
+        return [prefix.with_suffix(".csv") for prefix in prefixes]
+
+    def draw(self, name: str, accuracy: Iterable[Path]) -> list[Path]:
+        """Tables and figures of an experiment. accuracy: the tables of those that were drawn."""
         shown, audits = self.plan.shown(name), self.plan.audits()
         planned = [each for each in shown if each in self.plan.experiments]
         words = ["--records", *(path for each in shown for path in self.records(each))]
         words += ["--predictions", *(self.prediction(each) for each in planned if each not in audits)]
         words += ["--descriptions", *map(self.description, planned)]
-        words += ["--expected", "experiments/expected", "--costs", COSTS]
+        words += ["--expected", "experiments/expected", "--costs", COSTS, "--accuracy", *accuracy]
         if name in audits:
             known = (each / f"predictions/{name}.json" for each in self.runs)
             write(audits[name], next(path for path in known if path.is_file()).read_bytes())
@@ -135,9 +144,6 @@ class Redrawing:
             draw(figure, *words, "--out", drawn / figure)
         for table in tables:
             draw("table", table, *words, "--out", drawn / f"table-{table}")
-        if self.plan.judged(name):
-            own = ["--records", *self.records(name), "--predictions", self.prediction(name)]
-            draw("accuracy", *own, "--out", drawn / "accuracy")
         if name not in audits and (self.own / f"predictions/{name}.json").is_file():
             write(self.own / f"predictions/{name}.json", self.prediction(name).read_bytes())
         return sorted(drawn.glob("*"))
@@ -193,14 +199,21 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as work:
             redrawing = Redrawing(profile, file, Path(work), figures[profile], binary=arguments.binary)
             known = redrawing.plan.experiments
-            for name in arguments.only.split(",") if arguments.only else redrawing.experiments():
+            names = arguments.only.split(",") if arguments.only else redrawing.experiments()
+            for name in names:
                 if name not in known:
                     raise PlanError(f"profile {profile} has no {name}: {', '.join(known)}.")
-                print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in redrawing.draw(name))}")
+            accuracy = redrawing.accuracy(names)
+            for name in names:
+                files = redrawing.draw(name, accuracy)
+                print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in files)}")
             documents = unpacked(redrawing.own)
         pack(documents, file)
+        index = ["index", "--figures", *figures.values(), "--expected", "experiments/expected"]
+        draw(*index, "--out", figures[profile] / "index")
         said[profile] = labels([document for path, document in documents.items() if path.startswith("records/")])
     if not arguments.profile and not arguments.only:
+        write(PAGES / "headline.md", (figures[PROFILES[-1]] / "headline.md").read_bytes())
         for paper in PAPERS:
             write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
     return 0

@@ -263,7 +263,8 @@ def summary(plan: Plan, path: Path | None) -> None:
     for name in plan.experiments:
         files = sorted(p for p in (plan.figures / name).glob("*") if p.is_file())
         say(f"{plan.figures / name}/: {', '.join(p.name for p in files) or 'nothing'}")
-    say(f"{path}: open it in a browser" if path else "no report")
+    say(f"{plan.figures / 'index.html'}: begin here, in a browser")
+    say(f"{path}: the same with logs and captions" if path else "no report")
     words = ", ".join(f"{count} {status}" for status, count in sorted(counts(plan).items()))
     say(f"{plan.results / 'records'}/: {words or 'no rows'}")
     if stale := stale_text(read_json(plan.results / "stale.json") or []):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Literal
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -16,14 +16,10 @@ from ..lib.spec import spec
 from .paper import FAMILIES, RANDOM
 
 PRIMITIVE = "decompose-magnitude"
-KINDS = {
-    "largest": ("A", "largest prime below 2^j"),
-    "random": ("R", "random j-bit prime"),
-    "smallest": ("C", "smallest prime above 2^(j-1)"),
-}
+KINDS: dict[str, Any] = spec("gadget/moduli").words
+"""Kinds of moduli: a letter, what they are, and how their markers are filled."""
 MAIN_KIND = "random"
 SIZES = {"unsigned": 10.0, "balanced": 6.5}
-FILL: dict[str, Literal["full", "none", "bottom"]] = {"largest": "full", "random": "none", "smallest": "bottom"}
 SPEC = spec("gadget/figure1")
 
 
@@ -60,7 +56,7 @@ def draw(data: pd.DataFrame) -> Figure:
         spread = own.groupby("modulus_bits")["norm_mean"].agg(["min", "max"])
         left.fill_between(spread.index, spread["min"], spread["max"], color=look.colour, alpha=0.15, linewidth=0)
         for kind, rows in own.groupby("modulus_kind"):
-            marks = {"marker": look.marker, "fillstyle": FILL.get(str(kind), "none"), "markersize": 3.6}
+            marks = {"marker": look.marker, "fillstyle": KINDS[str(kind)][2], "markersize": 3.6}
             scaled = rows["norm_mean"] / rows["length"] ** 0.5
             right.plot(rows["modulus_bits"], scaled, linewidth=0.7, markeredgewidth=0.7, **marks, **line)
     if not data.empty:
@@ -81,7 +77,7 @@ def draw(data: pd.DataFrame) -> Figure:
         handletextpad=0.4,
     )
     kinds = [k for k in KINDS if k in set(data["modulus_kind"])]
-    circles = [Line2D([], [], color=style.INK, marker="o", fillstyle=FILL[k], linestyle="none") for k in kinds]
+    circles = [Line2D([], [], color=style.INK, marker="o", fillstyle=KINDS[k][2], linestyle="none") for k in kinds]
     right.legend(circles, [f"{KINDS[k][0]}: {_power(KINDS[k][1])}" for k in kinds], loc="lower left", fontsize=7)
     figure.tight_layout(rect=(0, 0, 1, 0.92), pad=0.4, w_pad=1.5)
     return figure
@@ -103,7 +99,7 @@ def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
         return caption_text(SPEC.title, "Nothing was measured.")
     runs = "/".join(str(n) for n in sorted(set(data["runs"])))
     bases = "/".join(str(b) for b in sorted(set(data["base"])))
-    kinds = ", ".join(f"{letter} the {words}" for letter, words in KINDS.values())
+    kinds = ", ".join(f"{letter} the {words}" for letter, words, _ in KINDS.values())
     top = data[data["modulus_bits"] == data["modulus_bits"].max()]
     means = top.groupby("family")["norm_mean"].mean()
     order = ", ".join(f"{FAMILIES[f]} {means[f]:.2f}" for f in means.sort_values().index)

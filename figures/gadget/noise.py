@@ -21,11 +21,8 @@ from .paper import FAMILIES, MAKERS
 OPERATION = "external-product"
 PRODUCT_STAGE = "added"
 CHAIN = "cmux-chain"
-CHAINS = {
-    ("rotate", "fresh"): "blind rotation",
-    ("rotate", "one"): "blind rotation, one selector",
-    ("constant", "fresh"): "fixed input",
-    ("constant", "one"): "fixed input, one selector",
+CHAINS: dict[tuple[str, str], str] = {
+    (given, selectors): title for given, selectors, title in spec("gadget/chains").words["titles"]
 }
 SETTINGS = words("input selectors n modulus family base dropped length")
 """Settings that are columns."""

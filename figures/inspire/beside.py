@@ -1,6 +1,6 @@
 """The paper's numbers next to ours: the metrics of its tables, and the cells of a printed column and of our rows."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,14 +72,12 @@ def printed_cells(column: Printed, metrics: Sequence[Metric]) -> dict[str, Cell]
     return cells
 
 
-def our_cells(
-    column: Printed | None, ours: Measured, metrics: Iterable[Metric], values: Mapping[str, float]
-) -> dict[str, Cell]:
-    """Our numbers beside a printed column, with security and failure bound: marked where a size was described, and not
-    sent, or differs from the printed one."""
-    cells = predicted_cells(ours.row)
+def our_cells(column: Printed | None, ours: Measured, metrics: Iterable[Metric]) -> dict[str, Cell]:
+    """Our numbers beside a printed column, with security and failure bound: marked where a value was not measured, and
+    where a size differs from the printed one."""
+    cells, values = predicted_cells(ours.row), ours.known
     for metric in metrics:
-        marks = SYMBOLS["described"] if metric.key in SIZES and metric.key not in ours.values else ""
+        marks = ours.mark(metric.key)
         marks += SYMBOLS["unequal"] if column is not None and unequal(column, ours, metric.key) else ""
         cells[metric.key] = metric.cell(values.get(metric.key), marks)
     return cells
@@ -92,7 +90,7 @@ def predicted_cells(row: dict[str, Any]) -> dict[str, Cell]:
 
 def unequal(column: Printed, ours: Measured, metric: str) -> bool:
     """Whether a size, measured or described, differs from the printed one by more than its rounding."""
-    size = ours.size(metric)
+    size = ours.known.get(metric)
     if metric not in SIZES or metric not in column.values or size is None or not ours.published:
         return False
     return column.unequal(metric, size)

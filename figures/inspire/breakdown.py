@@ -15,8 +15,7 @@ from ..lib.paper import Measured, matches, printed
 from ..lib.spec import spec
 from ..lib.units import KIB, count_tex, human_bytes
 from . import errata
-from .beside import NOT_PLANNED
-from .figure1 import DATABASE, here_label, missing_text, of_row, shown
+from .figure1 import beside, here_labels, missing_text, numbered, shown
 
 REST = "rest"
 SIZES = {"upload_keys": ("Keys", "#0072B2"), "upload_query": ("Query", "#56B4E9"), "download": ("Answer", "#E69F00")}
@@ -35,21 +34,11 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.D
     """One line a part of a bar, in bytes or seconds; a configuration without a number of ours says why."""
     chosen, lines = figure_words(which), []
     for column in printed(expected, chosen["table"]):
-        if column.database != DATABASE:
-            continue
-        base = {"protocol": column.protocol, "layout": column.layout.text(), "record_bits": column.record_bits}
-        base["first"] = column.layout.first
-        lines += _parts(base | {"source": "paper", "status": "printed"}, column.values, chosen)
         hits = [ours for ours in matches(column, found) if int(ours.row["record_bits"]) == column.record_bits][:1]
-        for ours in hits:
-            own = base | {"source": "here"} | of_row(ours.row)
-            lines += _parts(own, ours.values, chosen) or [own]
-        if not hits:
-            lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
-    frame = pd.DataFrame(lines, columns=SPEC.keys)
-    for name in ("value", "server_s", "first"):
-        frame[name] = pd.to_numeric(frame[name])
-    return frame
+        for line, values in beside(column, hits):
+            line |= {"record_bits": column.record_bits, "first": column.layout.first}
+            lines += _parts(line, values, chosen) or [line]
+    return numbered(pd.DataFrame(lines, columns=[*SPEC.keys, "row"]), "value", "server_s", "first")
 
 
 def _parts(base: dict[str, Any], values: dict[str, float], chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -93,7 +82,7 @@ def draw(data: pd.DataFrame, which: str) -> Figure:
     used = set(data["part"])
     _legend(figure, "Communication", SIZES, used, 0.995)
     _legend(figure, "Time", looks, used, 0.955)
-    whose = style.bars("#9a9a9a", "paper", here_label(data[data["value"].notna()], "here"))
+    whose = style.bars("#9a9a9a", {"printed": "paper"} | here_labels(data[data["value"].notna()]))
     style.legend(figure, whose, "upper right", (0.995, 0.995), **SPACING)
     figure.tight_layout(rect=(0, 0.02, 1, 0.915), pad=0.4, h_pad=0.8, w_pad=0.8)
     return figure
@@ -116,13 +105,15 @@ def _panel(
     where = {first: place for place, first in enumerate(firsts)}
     for source, shift in shifts.items():
         bars = own[own["source"] == source]
+        status_of = dict(zip(bars["first"], bars["status"]))
+        statuses = [status_of.get(first, "") for first in firsts]
         floor = np.zeros(len(firsts))
         for key, (_, colour) in looks.items():
             values = np.zeros(len(firsts))
             for first, value in zip(bars["first"][bars["part"] == key], bars["value"][bars["part"] == key]):
                 values[where[first]] = value / factor
-            hatch = style.PRINTED_BAR if source == "paper" else {}
-            axes.bar(np.arange(len(firsts)) + shift, values, 0.36, floor, color=colour, linewidth=0, zorder=3, **hatch)
+            for at in np.flatnonzero(values):
+                axes.bar(at + shift, values[at], 0.36, floor[at], zorder=3, **style.bar(colour, statuses[at]))
             floor += values
 
 
@@ -131,8 +122,8 @@ def drawing(
 ) -> style.Drawing:
     """The figure of that number."""
     data = build(found, expected, which)
-    rows, chosen = shown(data, found), figure_words(which)
+    rows, chosen = shown(data), figure_words(which)
     said = {"figure": which, "name": chosen["name"], "table": chosen["table"], "missing": missing_text(data)}
     said |= {"provenance": provenance(rows), "marks": mark_notes(rows)}
     caption = SPEC.caption(errata=errata.notes_of(contradictions, [chosen["table"]]), **said)
-    return style.Drawing(draw(data, which), data, caption)
+    return style.Drawing(draw(data, which), data[SPEC.keys], caption)

@@ -1,6 +1,6 @@
 """The InsPIRe paper's Figure 1: communication against the server's time for one query to a database of 1 GB."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.marks import MARKS, mark_notes, marks_of, provenance, superscripts
-from ..lib.paper import ORDER, PAPER_ONLY, Measured, matches, printed
+from ..lib.marks import MARKS, PREDICTED, mark_notes, marks_of, provenance, superscripts
+from ..lib.paper import ORDER, PAPER_ONLY, Measured, Printed, matches, printed
 from ..lib.protocols import mathtext, protocol, protocol_name
 from ..lib.spec import spec
 from ..lib.units import KIB
@@ -20,35 +20,41 @@ DATABASE = "1GB"
 ENTRIES = {"2": ("1-bit entries", "#D55E00"), "4": ("32 KB entries", "#0072B2")}
 """The paper's tables whose 1 GB parts the figure is, with their colours (the paper's are red and blue)."""
 SPEC = spec("inspire/figure1")
+LINES: dict[str, style.Line] = {"printed": style.DOTS, PREDICTED: style.DASHES}
+"""Lines through points that were not measured."""
+HERE = {"ok": "measured here", PREDICTED: PREDICTED}
+"""How legends call our numbers, by the status of their rows."""
 
 
 def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
     """One line a point, the paper's and ours; a configuration without a number of ours says why. Sets that a search
     found would cross the line through those of the paper: tables have them."""
-    lines: list[dict[str, Any]] = []
-    for table in ENTRIES:
-        for column in printed(expected, table):
-            if column.database != DATABASE:
-                continue
-            base = {"entries": table, "protocol": column.protocol, "layout": column.layout.text()}
-            lines.append(base | {"source": "paper", "status": "printed"} | _point(column.values))
-            if column.protocol in PAPER_ONLY:
-                continue
-            hits = [ours for ours in matches(column, found) if ours.row["source_kind"] != "searched"]
-            for ours in hits:
-                lines.append(base | {"source": "here"} | of_row(ours.row) | _point(ours.values))
-            if not hits:
-                lines.append(base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED})
-    frame = pd.DataFrame(lines, columns=SPEC.keys)
-    for name in ("total_comm_bytes", "server_s"):
-        frame[name] = pd.to_numeric(frame[name])
-    return frame
+    rest = [ours for ours in found if ours.row["source_kind"] != "searched"]
+    lines = [
+        {"entries": table} | line | _point(values)
+        for table in ENTRIES
+        for column in printed(expected, table)
+        for line, values in beside(column, matches(column, rest))
+    ]
+    return numbered(pd.DataFrame(lines, columns=[*SPEC.keys, "row"]), "total_comm_bytes", "server_s")
 
 
-def of_row(row: dict[str, Any]) -> dict[str, Any]:
-    """What the data of figures say of a row of ours."""
-    shown = {key: row[key] for key in ("set", "status", "reason")}
-    return shown | {"marks": " ".join(marks_of(row)), "record_id": row["id"]}
+def beside(column: Printed, hits: Sequence[Measured]) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
+    """What figures' data say of a printed column, and of each row of ours that stands for it; and their values."""
+    if column.database != DATABASE:
+        return
+    base = {"protocol": column.protocol, "layout": column.layout.text()}
+    yield base | {"source": "paper", "status": "printed"}, column.values
+    for row, ours in ((ours.row, ours) for ours in hits):
+        shown = {key: row[key] for key in ("set", "status", "reason")} | {"record_id": row["id"], "row": row}
+        yield base | {"source": "here", "marks": " ".join(marks_of(row))} | shown, ours.known
+    if not hits and column.protocol not in PAPER_ONLY:
+        yield base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED}, {}
+
+
+def numbered(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """The frame with numbers in these columns, also where none of its lines has one."""
+    return frame.assign(**{name: pd.to_numeric(frame[name]) for name in columns})
 
 
 def _point(values: dict[str, float]) -> dict[str, float | None]:
@@ -56,17 +62,15 @@ def _point(values: dict[str, float]) -> dict[str, float | None]:
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Both axes logarithmic; the paper's points hollow, ours solid, configurations of a protocol joined by a line."""
+    """Both axes logarithmic; the paper's points hollow, ours solid or, predicted, pale; configurations of a protocol
+    joined by a line."""
     figure, [[axes]] = style.sheet(3.6)
     numbers = data[data["total_comm_bytes"].notna() & data["server_s"].notna()]
-    for (table, source, name), points in numbers.groupby(["entries", "source", "protocol"], sort=False):
-        colour, ours = ENTRIES[table][1], source == "here"
+    for (table, status, name), points in numbers.groupby(["entries", "status", "protocol"], sort=False):
+        look = style.Look(ENTRIES[table][1], protocol(name).layout_marker, LINES.get(status, "-"))
         points = points.sort_values("total_comm_bytes")
-        look = style.Look(colour, protocol(name).layout_marker, "-" if ours else style.DOTS)
-        face = {"markerfacecolor": colour, "markeredgecolor": "white", "markeredgewidth": 0.4, "markersize": 5.6}
-        if not ours:
-            face = {"markerfacecolor": "white", "markeredgecolor": colour, "markeredgewidth": 0.9, "markersize": 5.0}
-        face |= {"linewidth": 1.0 if ours else 0.8, "zorder": 5 if ours else 3}
+        face = style.face(look.colour, status) | {"markersize": 5.0 if status == "printed" else 5.6}
+        face |= {"linewidth": 0.8 if status == "printed" else 1.0, "zorder": 3 if status == "printed" else 5}
         axes.plot(points["total_comm_bytes"] / KIB, points["server_s"] * 1e3, **look.drawn(**face))
         stale = points["marks"].fillna("").str.contains("stale")
         old = points[stale]
@@ -80,26 +84,32 @@ def draw(data: pd.DataFrame) -> Figure:
     axes.tick_params(which="minor", length=0)
     axes.set_xlabel("Total communication of one query (KiB)")
     axes.set_ylabel("Server's time (ms)")
-    _legends(figure, set(numbers["protocol"]), here_label(numbers, "measured here"))
+    _legends(figure, set(numbers["protocol"]), here_labels(numbers))
     figure.tight_layout(rect=(0, 0, 0.79, 1), pad=0.4)
     return figure
 
 
-def here_label(data: pd.DataFrame, text: str) -> str | None:
-    """What the legend says of our numbers, with the symbols of all their marks; None without such numbers."""
-    ours = data[data["source"] == "here"]
-    used = {key for marks in ours["marks"].dropna() for key in marks.split()}
-    return None if ours.empty else text + superscripts(mark.key for mark in MARKS if mark.key in used)
+def here_labels(data: pd.DataFrame) -> dict[str, str]:
+    """What the legend says of our numbers by their status, with the symbols of all their marks."""
+    found = {}
+    for status, text in HERE.items():
+        ours = data[(data["source"] == "here") & (data["status"] == status)]
+        used = {key for marks in ours["marks"].dropna() for key in marks.split()}
+        if not ours.empty:
+            found[status] = text + superscripts(mark.key for mark in MARKS if mark.key in used)
+    return found
 
 
-def _legends(figure: Figure, protocols: set[str], here: str | None) -> None:
+def _legends(figure: Figure, protocols: set[str], here: dict[str, str]) -> None:
     """Three short legends to the right: protocol, entries, whose number."""
     grey, ink = style.Look(style.GREY, "o", "none"), style.Look(style.INK, "o", "-")
     listed = [each for each in map(protocol, ORDER) if each.id in protocols]
     shapes = [(style.handle(grey, marker=each.layout_marker), mathtext(each.name)) for each in listed]
     colours = [(style.handle(grey, color=colour), text) for text, colour in ENTRIES.values()]
-    whose = [(style.handle(ink, markerfacecolor="white", linestyle=style.DOTS), "paper")]
-    whose += [(style.handle(ink), here)] if here else []
+    whose = [
+        (style.handle(ink, linestyle=LINES.get(status, "-"), **style.face(style.INK, status)), text)
+        for status, text in ({"printed": "paper"} | here).items()
+    ]
     top = 0.97
     for heading, entries in (("Protocol", shapes), ("Records", colours), ("Source", whose)):
         place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (0.80, top), "borderaxespad": 0}
@@ -126,16 +136,15 @@ def missing_text(data: pd.DataFrame) -> str:
     return "Without a number of ours: " + "; ".join(parts) + "."
 
 
-def shown(data: pd.DataFrame, found: Sequence[Measured]) -> list[dict[str, Any]]:
-    """The rows of ours that a figure draws."""
-    drawn = set(data["record_id"].dropna())
-    return [ours.row for ours in found if ours.row["id"] in drawn]
+def shown(data: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of ours that a figure draws, each once."""
+    return list({id(row): row for row in data["row"].dropna()}.values())
 
 
 def drawing(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame) -> style.Drawing:
     """The figure, with the contradictions of the tables whose numbers it draws."""
     data = build(found, expected)
-    rows = shown(data, found)
+    rows = shown(data)
     said = {"missing": missing_text(data), "errata": errata.notes_of(contradictions, ENTRIES)}
     marks = mark_notes(rows, "; their points are crossed with a plus")
-    return style.Drawing(draw(data), data, SPEC.caption(provenance=provenance(rows), marks=marks, **said))
+    return style.Drawing(draw(data), data[SPEC.keys], SPEC.caption(provenance=provenance(rows), marks=marks, **said))

@@ -114,7 +114,8 @@ def _our_row(column: Printed | None, record: Primitive) -> Row:
 def _data(record: Primitive) -> dict[str, Any]:
     measured, predicted, row = record.noise(STAGE), record.predicted_noise(STAGE), record.row()
     line = _values(record) | our_data(row) | dict(zip(LOG2S, _ring(record)))
-    line |= {"method": record.settings["method"], "source": "here", "clients": record.settings.get("clients", 1)}
+    line |= {key: record.settings.get(key) for key in words("method family gamma dropped")} | {"source": "here"}
+    line |= {"clients": record.settings.get("clients", 1)}
     line |= {"table_bytes": record.count("table_bytes"), "noise_max_log2": noise_max(record), "record_id": record.id}
     if measured and measured["variance"]:
         line["noise_stddev_log2"] = math.log2(measured["variance"]) / 2

@@ -1,6 +1,6 @@
-"""The InsPIRe paper's Tables 2, 3, 4, 8 and 9: each printed column a line, and below it what was measured here."""
+"""The InsPIRe paper's Tables 2 to 4 and 6 to 9: each printed column a line, and below it ours."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 from ..lib.cells import database
 from ..lib.frame import status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
-from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, unmatched
+from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, stands_for, unmatched
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
@@ -28,8 +28,12 @@ from .beside import (
 )
 
 SPEC = spec("inspire/table")
+APPLICATION = spec("inspire/application")
 EXACT = ("8", "9")
 """Tables of all configurations, by the size of the records."""
+APPLICATIONS = ("6", "7")
+"""Tables of applications: queries in IPFS, and enrolment of Chrome devices."""
+CURRENT = "IPFS-current"
 COUNTS = ("bytes_read", "table_bytes")
 """Operations of a description that read memory: stored database or digits, and packing tables."""
 DRIFT = 0.10
@@ -59,7 +63,17 @@ def drifted(ours: Measured) -> bool:
     return bool(probes) and max(probes) - min(probes) > DRIFT * max(probes)
 
 
+def _title(column: Printed) -> str:
+    """The database of a column of Table 6 or 7."""
+    if "step" in column.config:
+        return str(spec("inspire/table6").words["steps"][column.config["step"]])
+    return f"{column.records // 10**6} M"
+
+
 def _place(column: Printed) -> dict[str, Cell]:
+    """What the lines of a column begin with."""
+    if column.table in APPLICATIONS:
+        return {"place": Cell(_title(column))}
     size = f"{column.database[:-2]} GB" + (f", {record_text(column.record_bits)}" if column.table in EXACT else "")
     marks = SYMBOLS["contradicted"] if errata.contradicted(column, errata.CONFIGURATION) else ""
     return {
@@ -69,23 +83,62 @@ def _place(column: Printed) -> dict[str, Cell]:
     }
 
 
+def _paper_source(column: Printed) -> Cell:
+    if column.table not in APPLICATIONS:
+        return Cell(f"paper, Table {column.table}")
+    return Cell("paper, current solution" if column.protocol == CURRENT else "paper, InsPIRe")
+
+
+def _our_source(column: Printed | None, ours: Measured) -> Cell:
+    """Which set, and what of its database or layout the line does not say elsewhere."""
+    marks, bits = symbols(marks_of(ours.row)), int(ours.row["record_bits"])
+    if column is not None and column.table in APPLICATIONS:
+        size = "" if column.record_bits else f", {shape_text(int(ours.row['records']), bits)}"
+        layout = f", {ours.layout.text()}" if ours.layout.first else ""
+        return Cell(f"here, {protocol_name(ours.row['protocol'])} {ours.name}{size}{layout}", marks)
+    if column is None or bits == column.record_bits:
+        return Cell(f"here, {ours.name}", marks)
+    return Cell(f"here, {ours.name}, {record_text(bits)} records", marks + SYMBOLS["entry"])
+
+
 def _our_row(column: Printed | None, ours: Measured, place: dict[str, Cell], metrics: Sequence[Metric]) -> Row:
-    marks = symbols(marks_of(ours.row))
-    other = column is not None and int(ours.row["record_bits"]) != column.record_bits
-    marks += SYMBOLS["entry"] if other else ""
-    size = f", {record_text(int(ours.row['record_bits']))} records" if other else ""
-    cells = place | {"source": Cell(f"here, {ours.name}{size}", marks)}
-    cells |= our_cells(column, ours, metrics, ours.described | ours.values)
+    cells = place | {"source": _our_source(column, ours)} | our_cells(column, ours, metrics)
     if column is not None and column.layout.first:
         cells["layout"] = Cell(ours.layout.text())
     for metric in metrics:
         if metric.bandwidth and (share := bandwidth_share(ours, metric.key)) is not None:
             drift = symbols(["probe"] * drifted(ours))
             cells[f"{metric.key}_of_bandwidth"] = Cell(f"{100 * share:.0f}", drift, share)
-    if column is not None and ours.values.get("server_time") and column.values.get("server_time"):
-        ratio = ours.values["server_time"] / column.values["server_time"]
-        cells["ratio"] = Cell(significant(ratio, 2), sort=ratio)
+    if column is not None and ours.known.get("server_time") and column.values.get("server_time"):
+        ratio = ours.known["server_time"] / column.values["server_time"]
+        cells["ratio"] = Cell(significant(ratio, 2), ours.mark("server_time"), ratio)
     return Row(cells, ours.row["id"] or "", status_text(ours.row))
+
+
+def _saving(ours: Measured, current: Mapping[str, float]) -> Measured:
+    """A row with the per cent that it saves against the current solution's lower bounds, and its database's size."""
+    parts: dict[str, Any] = {kind: dict(getattr(ours, kind)) for kind in ("values", "described", "predicted")}
+    for values in parts.values():
+        for metric in ("total_comm", "server_time"):
+            if current.get(metric) and metric in values:
+                values[f"{metric}_improvement"] = 100 * (1 - values[metric] / current[metric])
+    parts["values"]["db_size"] = ours.database_bits / 8
+    return replace(ours, **parts)
+
+
+def _blocks(columns: Sequence[Printed], found: Sequence[Measured]) -> Iterator[tuple[list[Printed], list[Measured]]]:
+    """Printed columns, and the rows of ours below the last of them: those of a column, or of an application's database
+    all that stand for it, of any protocol."""
+    for column in (column for column in columns if column.table not in APPLICATIONS):
+        yield [column], [] if column.protocol in PAPER_ONLY else matches(column, found)
+    applications = [column for column in columns if column.table in APPLICATIONS]
+    for title in dict.fromkeys(map(_title, applications)):
+        here = [column for column in applications if _title(column) == title]
+        current = next((column.values for column in here if column.protocol == CURRENT), {})
+        hits = sorted(
+            (ours for ours in found if stands_for(ours, here[-1])), key=lambda m: (m.row["protocol"], m.row["set"])
+        )
+        yield here, [_saving(ours, current) for ours in hits]
 
 
 def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metric], table: str) -> list[dict[str, Any]]:
@@ -94,7 +147,7 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
     shared = {"status": "not planned"} | (our_data(row) if ours else {"marks": ""})
     shared |= {
         "table": table,
-        "database": column.database if column else shape_text(int(row["records"]), int(row["record_bits"])),
+        "database": _database(column, row),
         "protocol": column.protocol if column else row["protocol"],
         "layout": shown.layout.text() if (shown := column or ours) else "",
         "record_bits": column.record_bits if column else row["record_bits"],
@@ -106,14 +159,21 @@ def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metri
         paper = column.values.get(key) if column else None
         line: dict[str, Any] = {"metric": key, "paper": paper, "unit": unit, "size_equal": None}
         if ours:
-            here = ours.values.get(key)
-            line |= {"here": here, "described": ours.described.get(key)}
-            line |= {"ratio": here / paper if here is not None and paper else None}
+            here, predicted = ours.values.get(key), ours.predicted.get(key)
+            line |= {"here": here, "described": ours.described.get(key), "predicted": predicted}
+            own = predicted if here is None else here
+            line |= {"ratio": own / paper if own is not None and paper else None}
             line |= {"read_bytes": read_bytes(ours, key), "bandwidth_share": bandwidth_share(ours, key)}
-            if column and ours.published and key in SIZES and paper is not None and ours.size(key) is not None:
+            if column and ours.published and key in SIZES and paper is not None and key in ours.known:
                 line["size_equal"] = not unequal(column, ours, key)
         found.append(shared | line)
     return found
+
+
+def _database(column: Printed | None, row: Mapping[str, Any]) -> str:
+    if column is None:
+        return shape_text(int(row["records"]), int(row["record_bits"]))
+    return _title(column) if column.table in APPLICATIONS else column.database
 
 
 def size_note(data: pd.DataFrame) -> str:
@@ -132,21 +192,21 @@ def size_note(data: pd.DataFrame) -> str:
 
 
 def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.DataFrame, table: str) -> Table:
-    """Table 2, 3, 4, 8 or 9 from our rows (`paper.rows`), the papers' numbers and its contradictions."""
-    metrics, columns = metrics_of(table), printed(expected, table)
+    """Table 2, 3, 4 or 6 to 9 from our rows (`paper.rows`), the papers' numbers and its contradictions."""
+    metrics, columns, chosen = metrics_of(table), printed(expected, table), spec(f"inspire/table{table}")
     rows, data, shown = [], [], []
-    for column in columns:
-        rows.append(Row(_place(column) | {"source": Cell(f"paper, Table {table}")} | printed_cells(column, metrics)))
-        hits = [] if column.protocol in PAPER_ONLY else matches(column, found)
+    for here, hits in _blocks(columns, found):
+        for column in here:
+            rows.append(Row(_place(column) | {"source": _paper_source(column)} | printed_cells(column, metrics)))
+            data += [] if hits and column is here[-1] else _data(column, None, metrics, table)
+        column = here[-1]
         place = {key: Cell(cell.text, "", cell.sort) for key, cell in _place(column).items()}
         for ours in hits:
             rows.append(_our_row(column, ours, place, metrics))
             data += _data(column, ours, metrics, table)
             shown.append(ours.row)
-        if not hits:
-            data += _data(column, None, metrics, table)
-            if column.protocol not in PAPER_ONLY:
-                rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
+        if not hits and column.protocol not in PAPER_ONLY:
+            rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
     for ours in unmatched(columns, found) if table in EXACT else []:
         name = Cell(protocol_name(ours.row["protocol"]))
         place = {"database": database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
@@ -155,8 +215,9 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
         shown.append(ours.row)
     frame = pd.DataFrame(data, columns=SPEC.keys)
     first_time = next(metric.key for metric in metrics if metric.key not in SIZES)
-    own = replace(SPEC.wider("failure", columns_of(metrics)), status_from=first_time)
-    said = {"about": spec(f"inspire/table{table}").words["about"], "errata": errata.notes(contradictions, table)}
+    own = (APPLICATION if table in APPLICATIONS else SPEC).wider("failure", columns_of(metrics))
+    own = replace(own, status_from=chosen.status_from or first_time)
+    said = chosen.words | {"errata": errata.notes(contradictions, table), "sizes": size_note(frame)}
     said |= {"bounds": SPEC.words["bounds"].format(assumed=ASSUMED) if table != "8" else ""}
-    said |= {"which": SPEC.words["exact" if table in EXACT else "front"], "sizes": size_note(frame)}
-    return own.table(rows, frame, footnotes(shown), table=table, provenance=provenance(shown), **said)
+    said |= {"which": SPEC.words["exact" if table in EXACT else "front"], "provenance": provenance(shown)}
+    return own.table(rows, frame, footnotes(shown), table=table, **said)

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from .marks import failing, insecure, marks_of, symbols, unconfirmed
+from .frame import MEASURED
+from .marks import failing, insecure, marks_of, of_value, symbols, unconfirmed
 from .protocols import series_name
 from .table import Cell, Maker
 from .units import has, shape_text, significant
@@ -16,12 +17,19 @@ def number(value: Any, scale: float = 1.0, digits: int = 3, missing: str = "", m
 
 def numbers(key: str, scale: float = 1.0, digits: int = 3, missing: str = "") -> Maker:
     """Makes such cells of a row's values at a key."""
-    return lambda row: number(row.get(key), scale, digits, missing)
+    return lambda row: number(row.get(key), scale, digits, missing, _predicted(row, key))
 
 
 def shown(key: str, text: Callable[[Any], str], missing: str = "") -> Maker:
     """Makes cells of a row's values at a key that a function writes as text, and that sort by the value."""
-    return lambda row: Cell(text(row[key]), sort=float(row[key])) if has(row.get(key)) else Cell(missing)
+    return lambda row: (
+        Cell(text(row[key]), _predicted(row, key), float(row[key])) if has(row.get(key)) else Cell(missing)
+    )
+
+
+def _predicted(row: Any, key: str) -> str:
+    """The mark of a value that a record would have measured, where there is none."""
+    return of_value(row, key.endswith("_bytes")) if key in MEASURED else ""
 
 
 def spaced(key: str) -> Maker:
@@ -69,7 +77,7 @@ def right(row: Any) -> Cell:
 
 def quartiles(row: Any) -> Cell:
     """The quartiles of a row's answer times, marked where they vary."""
-    if not has(row["answer_s"]):
+    if not has(row["answer_q1_s"]):
         return Cell()
     low, high = significant(row["answer_q1_s"] * 1e3), significant(row["answer_q3_s"] * 1e3)
     return Cell(f"{low}–{high}", symbols(key for key in marks_of(row) if key == "spread"), row["answer_q3_s"])

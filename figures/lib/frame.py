@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.compare import ANSWER_TOLERANCE
 from pirlab_estimator.records import RUN, InputError, read_all, read_json, read_lines
 from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import set_name
 
+from .marks import PREDICTED
 from .output import words
 from .units import SECONDS, paper_bytes
 
@@ -35,6 +37,8 @@ NEEDED = {
 """What a prediction must have beside its set's name: columns, and their keys in the document."""
 ORPHAN = ", its row in no experiment file any more"
 ANSWER, OFFLINE = "answer", "offline"
+ONLINE = ("query", ANSWER, "extract")
+"""The phases of a query; the names of their steps begin with theirs."""
 CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
 """Offline phases that are not the server's preprocessing."""
 
@@ -294,21 +298,75 @@ def stale_date(stale: dict[str, str], name: str, path: str, finished: Any) -> st
     return str(finished or "date unknown")[:10] + hit if hit in ("", ORPHAN) else hit
 
 
-def unmeasured(joined: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    """Rows that were predicted but have no record, shaped like joined records."""
-    have = set(zip(joined["set"], joined["records"], joined["record_bits"], strict=True))
-    rows = [r for r in predictions.to_dict("records") if (r["set"], r["records"], r["record_bits"]) not in have]
-    frame = pd.DataFrame(rows, columns=predictions.columns).reindex(columns=joined.columns)
-    frame["status"], frame["reason"] = "not measured", NOT_MEASURED
-    frame["queries"] = frame["threads"] = 1
-    frame["seeded"] = frame["streamed"] = frame["dirty"] = False
-    frame["stale"] = pd.Series([None] * len(frame), index=frame.index, dtype=object)
-    return frame
+def model_error(tables: Iterable[Path]) -> str:
+    """How far the cost model was off the answers that were measured and are judged, from tables of `accuracy`."""
+    found = [pd.read_csv(path) for path in tables]
+    ratios = [
+        ratio for each in found for ratio in each["ratio"][(each["quantity"] == ANSWER) & (each["verdict"] != "shown")]
+    ]
+    if not ratios:
+        return "no measured answer of this run judges the cost model"
+    near = sum(abs(ratio - 1) <= ANSWER_TOLERANCE for ratio in ratios)
+    low, middle, high = min(ratios), statistics.median(ratios), max(ratios)
+    return (
+        f"of {len(ratios)} answers that were measured, {near} took within {100 * ANSWER_TOLERANCE:.0f} % of their "
+        f"prediction: measured over predicted {low:.2f} to {high:.2f}, median {middle:.2f}"
+    )
+
+
+def rows(
+    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described | None = None, error: str = ""
+) -> list[dict[str, Any]]:
+    """Joined records, then the rows that were predicted, on one thread, and have no record: where there is a record of
+    a set at a shape, whatever its status, no prediction takes its place.
+
+    error: how far the cost model was off, as the footnote of predicted seconds says it.
+    """
+    described = described or {}
+    found = dicts(joined)
+    for row in found:
+        row["description"] = row["description"] or described.get((row["sha256"], row["records"], row["record_bits"]))
+    measured = {(row["set"], row["records"], row["record_bits"]) for row in found}
+    empty = dict.fromkeys(joined.columns) | {key: float("nan") for key in MEASURED}
+    empty |= {"threads": 1, "repetitions": 0, "seeded": False, "streamed": False, "dirty": False}
+    for predicted in dicts(predictions):
+        shape = predicted["records"], predicted["record_bits"]
+        if (predicted["set"], *shape) not in measured:
+            machine = (predicted["prediction"].get("unit_costs") or {}).get("machine")
+            own = "; ".join(filter(None, (f"unit costs of {machine}" if machine else "", error)))
+            row = _predicted(predicted, described.get((predicted["sha256"], *shape)))
+            found.append(empty | predicted | row | {"error": own})
+    return found
+
+
+def _predicted(row: dict[str, Any], description: dict[str, Any] | None) -> dict[str, Any]:
+    """What stands in the place of a record: the sizes of the description, which are exact, and predicted seconds."""
+    source = row["prediction"]["parameters"].get("source") or {}
+    found = {"description": description, "source_kind": source.get("kind"), "queries": 1}
+    if description is None or ANSWER not in row["seconds"]:
+        return found | {"status": "not measured", "reason": NOT_MEASURED}
+    peak = description["memory"]["peak_bytes"]
+    document = {
+        "phases": [
+            {"name": name, "group": "online" if name.split("_")[0] in ONLINE else OFFLINE, "seconds": [seconds]}
+            for name, seconds in row["seconds"].items()
+            if name != "total" and not name.startswith("update")
+        ],
+        "transcript": description["messages"],
+        "memory": {"peak_bytes": peak, "described_peak_bytes": peak},
+        "correct": {"compared": float("nan"), "right": float("nan")},
+        "database": description["shape"] | {"source": ""},
+        "description": description,
+        "queries": description.get("queries", 1),
+    }
+    unknown = {"answer_q1_s": float("nan"), "answer_q3_s": float("nan")}
+    shown = {key: document[key] for key in ("phases", "transcript", "queries")}
+    return found | shown | _measured(document) | unknown | {"status": PREDICTED}
 
 
 def status_text(row: dict[str, Any]) -> str | None:
     """Why a row has no numbers; None if it has them."""
-    if row["status"] == "ok":
+    if row["status"] in ("ok", PREDICTED):
         return None
     if row["status"] == "not measured":
         return str(row["reason"])

@@ -4,6 +4,7 @@ import sys
 from argparse import Namespace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pirlab_estimator.records import InputError
@@ -59,9 +60,14 @@ class Inputs:
         return frame.load_descriptions(self.arguments.descriptions)
 
     @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """Records with their predictions, and predictions where there is no record."""
+        return frame.rows(self.joined, self.predictions, self.described, frame.model_error(self.arguments.accuracy))
+
+    @cached_property
     def measured(self) -> list[paper.Measured]:
         """Our rows, measured or not, as a paper's tables show them."""
-        return paper.rows(self.joined, self.predictions, self.described)
+        return paper.rows(self.rows)
 
     @cached_property
     def primitives(self) -> list[primitive.Primitive]:

@@ -21,6 +21,8 @@ WITHOUT = {"bdd_hybrid": "ʰ", "bdd_mitm_hybrid": "ᵐ"}
 NAMED = 3
 ASSUMED = "a bound under the assumptions of docs/noise.md"
 """What every figure for any database is; tables that show one say so."""
+PREDICTED = "predicted"
+"""The status of a row that was not measured but predicted, and its mark."""
 DEFAULT_SECURITY_TARGET = 128
 DEFAULT_FAILURE_TARGET = -40
 
@@ -70,6 +72,16 @@ def failing(row: dict[str, Any]) -> bool:
     return has(row.get("failure_log2")) and row["failure_log2"] > failure_target(row)
 
 
+def predicted(row: dict[str, Any]) -> bool:
+    """True if nothing of the row was measured: its seconds are the cost model's, its sizes the description's."""
+    return bool(row.get("status") == PREDICTED)
+
+
+def of_value(row: dict[str, Any], size: bool) -> str:
+    """The symbol at a number of a predicted row."""
+    return SYMBOLS["described" if size else PREDICTED] if predicted(row) else ""
+
+
 RULES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "insecure": insecure,
     "unknown": unknown,
@@ -82,6 +94,7 @@ RULES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "spread": lambda row: (
         has(row.get("answer_s")) and row["answer_q3_s"] - row["answer_q1_s"] > SPREAD_LIMIT * row["answer_s"]
     ),
+    "predicted": predicted,
 }
 """When a row has a mark; all others stand at single cells: a record alone does not decide them."""
 MARKS = tuple(mark for mark in EVERY if mark.key in RULES)
@@ -121,7 +134,7 @@ def _figures(key: str, rows: list[dict[str, Any]]) -> str:
             place = shape_text(row["records"], row["record_bits"])
             items.append(f"{series_name(row['protocol'], row['set'])} at {place}: {100 * share:.0f} %")
         return "; ".join(items)
-    return ""
+    return "; ".join(dict.fromkeys(row["error"] for row in rows if row["error"])) if key == PREDICTED else ""
 
 
 def _extreme(rows: list[dict[str, Any]], key: str, choose: Callable[[float, float], float]) -> dict[Any, float]:

@@ -16,10 +16,12 @@ from pirlab_estimator.records import InputError
 from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import labelled, series
 
-from .frame import Described, dicts, quartiles, unmeasured
+from .data import data
+from .frame import dicts, quartiles
+from .marks import PREDICTED, SYMBOLS, predicted
 from .output import words
 from .protocols import IDS, PAPERS, PROTOCOLS, protocol, set_short
-from .units import KIB
+from .units import KIB, has
 
 PAPER = "inspire"
 ORDER = PAPERS[PAPER]["compared"]
@@ -112,16 +114,17 @@ class Printed:
 
 @dataclass
 class Measured:
-    """A row of ours: joined (`frame.join`), with its layout, and values by the paper's metrics.
+    """A row of ours (`frame.rows`), with its layout, and values by the paper's metrics.
 
-    values: measured, none if the row's status is not `ok`. described: sizes that its description predicts. columns: ids
-    of the printed columns that it stands for.
+    values: measured, none if the row's status is not `ok`. described: sizes that its description predicts. predicted:
+    times of a row that was not measured. columns: ids of the printed columns that it stands for.
     """
 
     row: dict[str, Any]
     layout: Layout
     values: dict[str, float]
     described: dict[str, float]
+    predicted: dict[str, float] = field(default_factory=dict)
     columns: frozenset[str] = frozenset()
 
     @property
@@ -149,9 +152,15 @@ class Measured:
         plain = all(not gadget.get("dropped", 1) and not gadget.get("signed", True) for gadget in gadgets)
         return bool(layout.get("plain_modulus") == 65537 and whole and plain)
 
-    def size(self, metric: str) -> float | None:
-        """A size, measured or else described."""
-        return self.values.get(metric, self.described.get(metric))
+    @property
+    def known(self) -> dict[str, float]:
+        """Measured values, and where nothing was measured sizes as described and predicted times."""
+        return self.described | self.predicted | self.values
+
+    def mark(self, metric: str) -> str:
+        """The symbol at a value that was not measured."""
+        kinds = [kind for kind in ("values", "described", PREDICTED) if metric in getattr(self, kind)]
+        return SYMBOLS.get(kinds[0], "") if kinds else ""
 
 
 def entry_bits(text: str) -> int:
@@ -199,25 +208,20 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
     return found
 
 
-def rows(
-    joined: pd.DataFrame, predictions: pd.DataFrame, described: Described, columns: Declared | None = None
-) -> list[Measured]:
-    """The records of the paper's protocols that answer one query at a time with one thread, and the rows that were
-    predicted and not measured. columns: what they stand for; as experiments/ says by default."""
+def rows(every: Iterable[dict[str, Any]], columns: Declared | None = None) -> list[Measured]:
+    """The rows (`frame.rows`) of the paper's protocols that answer one query at a time with one thread. columns: what
+    they stand for; as experiments/ says by default."""
     columns = declared() if columns is None else columns
-    nothing = dict.fromkeys(("id", "description", "stale", "source_kind"))
-    every = dicts(joined) + [row | nothing for row in dicts(unmeasured(joined, predictions))]
     found = []
     for row in every:
         if row["protocol"] not in FAMILY or row["queries"] != 1 or row["threads"] != 1:
             continue
-        key = (row["sha256"], int(row["records"]), int(row["record_bits"]))
-        row["description"] = row["description"] or described.get(key) or {}
-        source = row["description"].get("parameters", {}).get("source") or {}
-        row["source_kind"] = row["source_kind"] or source.get("kind")
+        row = row | {"description": row["description"] or {}}
         sizes = query_sizes(row["description"].get("messages", []))
         own = columns.get((row["set"], int(row["records"]), int(row["record_bits"])), frozenset())
-        found.append(Measured(row, _layout(row), _values(row), sizes, own))
+        times = _times(row) if predicted(row) else {}
+        values = query_sizes(row["transcript"]) | _times(row) if row["status"] == "ok" else {}
+        found.append(Measured(row, _layout(row), values, sizes, times, own))
     return found
 
 
@@ -233,12 +237,7 @@ def declared(folder: Path = ROOT / "experiments") -> Declared:
     return {place: frozenset(columns) for place, columns in found.items()}
 
 
-LAYOUT_KEYS = {
-    "first": ("rows",),
-    "degree": ("degree",),
-    "answers": ("answer_ciphertexts", "elements_per_item"),
-    "gammas": ("gammas",),
-}
+LAYOUT_KEYS: dict[str, list[str]] = data("lib")["layout_keys"]
 """Keys of a description's layout, the first that is there."""
 
 
@@ -273,10 +272,8 @@ EXCHANGED = ("query", "online", "answer")
 """Phases whose messages one query needs. A seed of 16 bytes that a client fetches once is not among them."""
 
 
-def _values(row: dict[str, Any]) -> dict[str, float]:
-    """Values by the paper's metrics: keys apart from the rest of the upload, phases of the answer by their names."""
-    if row["status"] != "ok":
-        return {}
+def _times(row: dict[str, Any]) -> dict[str, float]:
+    """Times by the paper's metrics: phases of the answer by their names."""
     times = {
         "server_time": row["answer_s"],
         "throughput": row["throughput_bytes_per_s"],
@@ -286,19 +283,10 @@ def _values(row: dict[str, Any]) -> dict[str, float]:
         samples = [p["seconds"] for p in row["phases"] if p["group"] == "online" and p["name"] == name]
         if samples:
             times[metric] = sum(quartiles(each)[1] for each in samples)
-    return query_sizes(row["transcript"]) | {k: float(v) for k, v in times.items() if v is not None and not pd.isna(v)}
+    return {k: float(v) for k, v in times.items() if has(v)}
 
 
-PHASES = {
-    "matmul": "answer_product",
-    "packing": "answer_packing",
-    "poly_eval": "answer_evaluation",
-    "first_matmul": "answer_first_product",
-    "first_pack": "answer_first_packing",
-    "second_matmul": "answer_second_product",
-    "second_pack": "answer_mask_packing",
-    "third_pack": "answer_body_packing",
-}
+PHASES: dict[str, str] = data("lib")["phases"]
 """The parts of an answer in Tables 8 and 9, and the phases of a record that they are."""
 
 
@@ -308,13 +296,13 @@ def stands_for(ours: Measured, column: Printed) -> bool:
 
 
 def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
-    """The rows that stand for a column, one a parameter set: records of the column's own size before others, published
-    sets before found ones, measured rows before those that were skipped."""
+    """The rows that stand for a column, one a parameter set: published sets before found ones, measured rows before all
+    others, and then records of the column's own size."""
 
     def rank(ours: Measured) -> tuple[Any, ...]:
         bits = int(ours.row["record_bits"])
         other = (bits != column.record_bits) + (bits not in (column.record_bits, column.entry_bits))
-        return (not ours.published, other, not ours.ok, ours.row["set"])
+        return (not ours.published, not ours.ok, other, ours.row["set"])
 
     best: dict[str, Measured] = {}
     for ours in sorted((m for m in found if stands_for(m, column)), key=rank):
@@ -322,7 +310,10 @@ def matches(column: Printed, found: Sequence[Measured]) -> list[Measured]:
     if column.protocol not in WITH_LAYOUTS:
         return list(best.values())
     own = [m for m in best.values() if m.row["record_bits"] == column.record_bits]
+    measured = [m for m in best.values() if m.ok]
     # A record of another size shows the layout as well, so that one is enough.
+    if measured and not any(m.ok for m in own):
+        return measured[:1]
     return own or list(best.values())[:1]
 
 

@@ -5,6 +5,7 @@ so a figure printed in grey loses nothing. Fonts are matplotlib's own STIX (the 
 """
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,11 +17,14 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from .data import data
+from .marks import PREDICTED
 from .output import csv_text, write
 from .protocols import protocol
 
@@ -34,6 +38,8 @@ OTHER = {"colours": ["#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C"], "markers": ["P
 """Colours and markers of the sets of all protocols that have none of their own (`protocols.toml`)."""
 DOTS = (0, (1, 1.6))
 """The line of numbers that a paper prints."""
+DASHES = (0, (3, 1.5))
+"""The line of predicted numbers, where broken lines say nothing else."""
 
 Line = Literal["-", "none"] | tuple[float, tuple[float, ...]]
 """A line's style: solid, or an offset and lengths of dashes and gaps."""
@@ -95,6 +101,12 @@ def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:
     return chosen
 
 
+def lines(axes: Axes, data: pd.DataFrame, x: str, y: str, **options: Any) -> None:
+    """A line a protocol, in the looks of protocols."""
+    for name, rows in data.groupby("protocol"):
+        axes.plot(rows[x], rows[y], **look(str(name)).drawn(**options))
+
+
 def handle(look: Look, **options: Any) -> Line2D:
     """A line of a legend."""
     return Line2D([], [], **look.drawn(**options))
@@ -102,14 +114,32 @@ def handle(look: Look, **options: Any) -> Line2D:
 
 Entries = list[tuple[Artist, str]]
 """Handles and labels of a legend."""
-PRINTED_BAR: dict[str, Any] = {"hatch": "/////", "edgecolor": "white"}
-"""How bars of printed numbers differ from measured ones."""
 
 
-def bars(grey: str, printed: str, measured: str | None) -> Entries:
-    """What a legend says of hatched and of solid bars."""
-    entries: Entries = [(Patch(facecolor=grey, linewidth=0, **PRINTED_BAR), printed)]
-    return entries + ([(Patch(facecolor=grey), measured)] if measured else [])
+def pale(colour: str) -> tuple[float, ...]:
+    """The colour of predicted numbers of a series."""
+    return tuple(0.3 * part + 0.7 for part in to_rgb(colour))
+
+
+def face(colour: str, status: str) -> dict[str, Any]:
+    """The markers of numbers: hollow of printed ones, pale of predicted ones, full of measured ones."""
+    if status not in ("printed", PREDICTED):
+        return {"markerfacecolor": colour, "markeredgecolor": "white", "markeredgewidth": 0.4}
+    inside = "white" if status == "printed" else pale(colour)
+    return {"markerfacecolor": inside, "markeredgecolor": colour, "markeredgewidth": 0.9}
+
+
+def bar(colour: str, status: str) -> dict[str, Any]:
+    """Bars of numbers: hatched of printed ones, pale with a dashed edge of predicted ones, full of measured ones."""
+    if status == PREDICTED:
+        return {"facecolor": pale(colour), "edgecolor": colour, "linewidth": 0.7, "linestyle": DASHES}
+    hatch = {"hatch": "/////", "edgecolor": "white"} if status == "printed" else {}
+    return {"facecolor": colour, "linewidth": 0} | hatch
+
+
+def bars(grey: str, labels: Mapping[str, str]) -> Entries:
+    """What a legend says of bars by the status of their numbers."""
+    return [(Patch(**bar(grey, status)), text) for status, text in labels.items()]
 
 
 def legend(figure: Figure, entries: Entries, loc: str, at: tuple[float, float], **options: Any) -> None:

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from ..lib import style
-from ..lib.marks import mark_notes, marks_of, provenance, superscripts, symbols
+from ..lib.marks import PREDICTED, footnotes, mark_notes, marks_of, provenance, superscripts, symbols
 from ..lib.protocols import mathtext, protocol_name, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
@@ -26,20 +26,20 @@ LOOKS: dict[str, tuple[str, str]] = spec("pirouette/phase0").words
 PAPER = "paper"
 
 
-def bars(joined: pd.DataFrame, expected: pd.DataFrame) -> list[dict[str, Any]]:
+def bars(rows: Sequence[dict[str, Any]], expected: pd.DataFrame) -> list[dict[str, Any]]:
     """A line a bar: the paper's and ours, by database, the paper's first; each step's seconds."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     printed = expected[(expected["paper"] == PIROUETTE) & (expected["table"] == "figure3")]
     for row in printed.to_dict("records"):
         threads = int(row["config"].removeprefix("threads="))
         base = {"source": PAPER, "protocol": PIROUETTE, "set": None, "records": int(row["num_records"])}
-        base |= {"record_bits": int(row["record_bits"]), "threads": threads, "row": None}
+        base |= {"record_bits": int(row["record_bits"]), "threads": threads, "row": None, "status": "printed"}
         found.setdefault((base["records"], threads), base)[row["metric"]] = row["seconds"]
     own: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in shown(joined):
+    for row in shown(rows, predictions=True):
         if row.get("source_kind") == "published":  # Table 7 has them: their bars would bear the same names
             continue
-        line = {key: row[key] for key in ("protocol", "set", "records", "record_bits", "threads")}
+        line = {key: row[key] for key in ("protocol", "set", "records", "record_bits", "threads", "status")}
         line |= {step: seconds for step, seconds in steps(row).items() if step in PHASE0}
         key = (row["records"], row["record_bits"], row["set"], row["sha256"], row["threads"])
         own.setdefault(key, line | {"source": "here", "row": row})  # of several, that with the fewest repetitions
@@ -97,16 +97,15 @@ def _label(line: dict[str, Any]) -> str:
 
 def _bar(axes: Axes, at: float, line: dict[str, Any], factor: float) -> None:
     start = 0.0
-    hatch = style.PRINTED_BAR if line["source"] == PAPER else {}
     for step, (_, colour) in LOOKS.items():
-        value = (line.get(step) or 0.0) * factor
-        axes.barh(at, value, 0.72, start, color=colour, linewidth=0, zorder=3, **hatch)
-        start += value
+        if value := (line.get(step) or 0.0) * factor:
+            axes.barh(at, value, 0.72, start, zorder=3, **style.bar(colour, line["status"]))
+            start += value
 
 
 def _legend(figure: Figure, height: float) -> None:
     entries: style.Entries = [(Patch(facecolor=colour), name) for name, colour in LOOKS.values()]
-    entries += style.bars("#9a9a9a", "paper", "measured here")
+    entries += style.bars("#9a9a9a", {"printed": "paper", "ok": "measured here", PREDICTED: PREDICTED})
     spacing = {"handlelength": 1.4, "columnspacing": 1.4, "handletextpad": 0.5}
     style.legend(figure, entries, "upper center", (0.5, 1 - 0.03 / height), **spacing)
 
@@ -124,21 +123,20 @@ SPEC = spec("pirouette/figure3", series=lambda line: Cell(line["name"], line["sy
 CAPTION = spec("pirouette/figure3-caption")
 
 
-def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
+def table(every: Sequence[dict[str, Any]], expected: pd.DataFrame) -> Table:
     """The bars as numbers."""
-    lines, rows = bars(joined, expected), []
+    lines, rows = bars(every, expected), []
     for line in lines:
         name = series_name(line["protocol"], line["set"]) if line["set"] else "paper, Figure 3"
         shown_of = {"name": name, "symbols": symbols(marks_of(line["row"])) if line["row"] else ""}
-        rows.append(SPEC.row(line | shown_of, line["row"]["id"] if line["row"] else ""))
-    origin = provenance([line["row"] for line in lines if line["row"]])
-    return SPEC.table(rows, frame(lines), provenance=origin, reading=_reading(lines))
+        rows.append(SPEC.row(line | shown_of, (line["row"] or {}).get("id") or ""))
+    own = [line["row"] for line in lines if line["row"]]
+    return SPEC.table(rows, frame(lines), footnotes(own), provenance=provenance(own), reading=_reading(lines))
 
 
 def _reading(lines: Sequence[dict[str, Any]]) -> str:
     missing = sorted({line["records"] for line in lines} - {line["records"] for line in lines if line["row"]})
-    listed = " and ".join(count_text(records) for records in missing)
-    missed = f" Not measured in this run: {listed} records." if missing else ""
+    missed = f" Without bars of ours: {' and '.join(map(count_text, missing))} records." if missing else ""
     return f"{SPEC.words['reading']}{missed}"
 
 
@@ -148,7 +146,7 @@ def caption(lines: Sequence[dict[str, Any]]) -> str:
     return CAPTION.caption(provenance=provenance(own), marks=mark_notes(own), reading=_reading(lines))
 
 
-def drawing(joined: pd.DataFrame, expected: pd.DataFrame) -> style.Drawing:
+def drawing(rows: Sequence[dict[str, Any]], expected: pd.DataFrame) -> style.Drawing:
     """The figure."""
-    lines = bars(joined, expected)
+    lines = bars(rows, expected)
     return style.Drawing(draw(lines), frame(lines), caption(lines))

@@ -4,13 +4,13 @@ The paper's figure is an image; of its own series only the points that its text 
 read off its vector graphic; these are drawn, hollow and grey. Whatever is not drawn is named in the caption.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
-from ..lib.frame import dicts
-from ..lib.marks import marks_of
+from ..lib.marks import PREDICTED, marks_of, predicted
 from ..lib.output import words
 from ..lib.protocols import PAPERS, protocol, series_name
 from ..lib.series import order, series_id
@@ -25,12 +25,13 @@ PAPER_SERIES = [protocol(name).in_print for name in PAPERS[PAPER]["drawn"]]
 
 @dataclass(frozen=True)
 class Metric:
-    """One row of panels. column: of a record, in base units."""
+    """One row of panels. column: of a record, in base units; digits: that the table shows."""
 
     key: str
     title: str
     unit: str
     column: str
+    digits: int = 4
 
     @property
     def factor(self) -> float:
@@ -53,19 +54,15 @@ OF_RECORD = words("records record_bits status reason security_bits failure_log2 
 
 @dataclass
 class Figure4:
-    """The data of the figure: `points` (tidy, one row a number or a reason), the joined records, series in order.
-
-    `planned` holds the shapes at which the experiment has each series; empty where nothing says so.
-    """
+    """The data of the figure: `points` (tidy, one row a number or a reason), the rows, series in order."""
 
     points: pd.DataFrame
     records: list[dict[str, Any]]
     series: list[tuple[str, str, bool]]
-    planned: dict[str, set[tuple[int, int]]]
 
-    def measured(self) -> pd.DataFrame:
+    def ours(self) -> pd.DataFrame:
         """Our points that are numbers."""
-        return self.points[(self.points["source"] == "measured") & self.points["value"].notna()]
+        return self.points[(self.points["source"] != "paper") & self.points["value"].notna()]
 
     def paper(self) -> pd.DataFrame:
         """The paper's points."""
@@ -107,16 +104,13 @@ def paper_points(expected: pd.DataFrame) -> pd.DataFrame:
     return points.drop_duplicates(["set", "records", "record_bits", "metric"]).drop(columns=["rank", "derived"])
 
 
-def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Figure4:
-    """The figure's data from joined records (`frame.join`) of its experiment and the expected numbers.
-
-    Predictions exist for every row of an experiment, also for those that a profile leaves out: they show what is
-    missing, as opposed to what was never asked for.
-    """
-    records = shown(joined)
+def build(every: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Figure4:
+    """The figure's data from the rows (`frame.rows`) of its experiment and the expected numbers."""
+    records = shown(every)
     rows: list[dict[str, Any]] = []
     for record in records:
-        same = {key: record[key] for key in OF_RECORD} | {"source": "measured", "parameters": record["set"]}
+        source = PREDICTED if predicted(record) else "measured"
+        same = {key: record[key] for key in OF_RECORD} | {"source": source, "parameters": record["set"]}
         same |= {"series": series_name(record["protocol"], record["series"]), "set": record["series"]}
         same |= {"marks": " ".join(marks_of(record)), "record_id": record["id"]}
         database = record["queries"] * record["records"] * record["record_bits"] / 8
@@ -133,13 +127,7 @@ def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFram
     points = pd.DataFrame(rows, columns=SPEC.keys)
     for column in ("value", "value_base", "q1", "q3"):
         points[column] = pd.to_numeric(points[column])
-    planned: dict[str, set[tuple[int, int]]] = {}
-    for row in predictions.to_dict("records") if predictions is not None else []:
-        source = (row.get("prediction") or {}).get("parameters", {}).get("source") or {}
-        if drawn(row["protocol"], source.get("kind"), row["record_bits"]):
-            name = series_id(row["protocol"], row["set"], source.get("kind"))
-            planned.setdefault(name, set()).add((int(row["records"]), int(row["record_bits"])))
-    return Figure4(points, records, order(records), planned)
+    return Figure4(points, records, order(records))
 
 
 def drawn(owner: str, kind: str | None, record_bits: int) -> bool:
@@ -150,11 +138,11 @@ def drawn(owner: str, kind: str | None, record_bits: int) -> bool:
     return record_bits in RECORD_SIZES and (its.published_series or kind != "published")
 
 
-def shown(joined: pd.DataFrame) -> list[dict[str, Any]]:
-    """The records of the figure with the series each belongs to: one thread, and of equal rows that first in the frame
-    with the fewest repetitions."""
+def shown(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows of the figure with the series each belongs to: one thread, and of equal ones a record before a
+    prediction, and that with the fewest repetitions."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for record in sorted(dicts(joined), key=lambda record: record["repetitions"] or 0):
+    for record in sorted(rows, key=lambda record: (predicted(record), record["repetitions"] or 0)):
         owner, kind = record["protocol"], record["source_kind"]
         if record["threads"] == 1 and drawn(owner, kind, record["record_bits"]):
             series = series_id(owner, record["set"], kind)

@@ -2,86 +2,49 @@
 
 from collections import defaultdict
 
+from ..lib.frame import status_text
 from ..lib.marks import mark_notes, provenance
 from ..lib.protocols import paper_name, series_name
 from ..lib.spec import spec
-from ..lib.units import count_text, shape_text
+from ..lib.units import shape_text
 from .figure4 import METRICS, PAPER_SERIES, RECORD_COUNTS, RECORD_SIZES, Figure4
 
-NOT_MEASURED = "not measured in this profile"
 NOT_PLANNED = "not part of the experiment"
 CAPTION = spec("pirouette/figure4-caption")
 GRID = [(count, bits) for count in RECORD_COUNTS for bits in RECORD_SIZES]
 
 
-def _listing(items: list[str]) -> str:
-    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
-
-
 def missing_points(data: Figure4) -> dict[str, list[tuple[str, int, int]]]:
     """Reason -> the (set, records, record bits) of the paper's grid, or of our records, that have no number."""
-    reasons: dict[tuple[str, int, int], str] = {}
-    for _, name, _ in data.series:
-        planned = data.planned.get(name)
-        for shape in GRID:
-            reasons[(name, *shape)] = NOT_MEASURED if planned is None or shape in planned else NOT_PLANNED
-        for shape in (planned or set()) - set(GRID):
-            reasons[(name, *shape)] = NOT_MEASURED
+    reasons: dict[tuple[str, int, int], str | None] = {}
+    reasons |= {(name, *shape): NOT_PLANNED for _, name, _ in data.series for shape in GRID}
     for record in data.records:
-        place = (record["series"], record["records"], record["record_bits"])
-        if record["status"] == "ok":
-            reasons.pop(place, None)
-        else:
-            reasons[place] = f"{record['status'].replace('_', ', ')}: {record['reason'] or 'no reason given'}"
+        reasons[record["series"], record["records"], record["record_bits"]] = status_text(record)
     missing: dict[str, list[tuple[str, int, int]]] = defaultdict(list)
     for place, reason in reasons.items():
-        missing[reason].append(place)
+        if reason:
+            missing[reason].append(place)
     return dict(missing)
 
 
 def _places(data: Figure4, places: list[tuple[str, int, int]]) -> str:
-    """Places in words: whole shapes that every series lacks first, the rest by series."""
-    sets = {name: series_name(protocol, name) for protocol, name, _ in data.series}
-    by_shape: dict[tuple[int, int], set[str]] = defaultdict(set)
-    for name, count, bits in places:
-        by_shape[(count, bits)].add(name)
-    common = {shape for shape, names in by_shape.items() if len(sets) > 1 and names == set(sets)}
+    """Places in words, by series."""
     parts = []
-    if common:
-        parts.append("every series at " + _shapes(common))
-    for name, label in sets.items():
-        own = {(c, b) for n, c, b in places if n == name and (c, b) not in common}
-        if own:
-            parts.append(f"{label} at {_shapes(own)}")
+    for protocol, series, _ in data.series:
+        own = [shape_text(count, bits) for name, count, bits in sorted(places) if name == series]
+        parts += [f"{series_name(protocol, series)} at {', '.join(own)}"] if own else []
     return "; ".join(parts)
-
-
-def _shapes(shapes: set[tuple[int, int]]) -> str:
-    """Shapes grouped by record count: `2^18 x 16, 64 bit; 2^25 (all record sizes)`."""
-    by_count: dict[int, list[int]] = defaultdict(list)
-    for count, bits in sorted(shapes):
-        by_count[count].append(bits)
-    parts = []
-    for count, sizes in by_count.items():
-        if sizes == sorted(RECORD_SIZES):
-            parts.append(f"{count_text(count)} (all record sizes)")
-        else:
-            parts.append(f"{count_text(count)} x " + "/".join(str(b) for b in sizes) + " bit")
-    return _listing(parts)
 
 
 def caption(data: Figure4) -> str:
     """The caption as reStructuredText."""
     records = data.records
-    if data.measured().empty:
-        text = "No point was measured: there is no record of this experiment with status ok."
-    else:
-        other = {(int(r["records"]), int(r["record_bits"])) for r in records} - set(GRID)
-        text = provenance(records)
-        if other:
-            text += f" Scaled, not among the paper's databases: {_listing([shape_text(*s) for s in sorted(other)])}."
+    other = sorted({(int(r["records"]), int(r["record_bits"])) for r in records} - set(GRID))
+    text = provenance(records)
+    if other:
+        text += f" Scaled, not among the paper's databases: {', '.join(shape_text(*shape) for shape in other)}."
     items = [f"{_places(data, places)} ({reason})" for reason, places in missing_points(data).items()]
-    missing = f"Missing points of the measured series: {'; '.join(items)}." if items else ""
+    missing = f"Missing points of our series: {'; '.join(items)}." if items else ""
     marks = mark_notes(records, "; their points are crossed with a plus")
     points = data.paper()["set"].value_counts()
     listed = ", ".join(f"{paper_name(name)} {points.get(name, 0)}" for name in PAPER_SERIES)

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
-from ..lib.marks import SYMBOLS, unknown
+from ..lib.marks import PREDICTED, SYMBOLS, predicted, superscripts, unknown
 from ..lib.protocols import IDS, mathtext, paper_name, protocol, series_name
 from ..lib.units import GIB, count_tex, record_text
 from .figure4 import METRICS, PAPER_SERIES, Figure4, Metric, build, shapes
@@ -27,9 +28,9 @@ LEGEND_LEFT, COLUMNS = 1.13, 4
 """Inches from the left edge to the legends' entries, and how many stand in a line."""
 
 
-def make(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame) -> style.Drawing:
+def make(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> style.Drawing:
     """The figure."""
-    data = build(joined, expected, predictions)
+    data = build(rows, expected)
     return style.Drawing(draw(data), data.points, caption(data))
 
 
@@ -65,15 +66,15 @@ def _panel(axes: Axes, data: Figure4, metric: Metric, bits: int, looks: dict[str
     axes.set_yscale("log")
     middle = (len(data.series) - 1) / 2
     dodge = min(DODGE, SPREAD / max(len(data.series) - 1, 1))
-    measured = data.measured()
-    measured = measured[(measured["metric"] == metric.key) & (measured["record_bits"] == bits)]
+    ours = data.ours()
+    ours = ours[(ours["metric"] == metric.key) & (ours["record_bits"] == bits)]
     paper = data.paper()
     paper = paper[(paper["metric"] == metric.key) & (paper["record_bits"] == bits)]
     for name in PAPER_SERIES:
         points = paper[paper["set"] == name].sort_values("records")
         axes.plot(points["records"], points["value"], zorder=3, **_printed(name))
     for index, (_, name, _) in enumerate(data.series):
-        points = measured[measured["set"] == name].sort_values("records")
+        points = ours[ours["set"] == name].sort_values("records")
         if points.empty:
             continue
         places = points["records"] * 2.0 ** (dodge * (index - middle))
@@ -87,11 +88,15 @@ def _printed(name: str) -> dict[str, Any]:
 
 
 def _series(axes: Axes, places: pd.Series, points: pd.DataFrame, metric: Metric, look: style.Look) -> None:
-    """One measured series; throughput with whiskers over the quartiles; stale points crossed out with a plus."""
-    axes.plot(places, points["value"], **look.drawn(markeredgecolor="white", markeredgewidth=0.4, zorder=5))
+    """One series of ours; throughput with whiskers over the quartiles; stale points crossed out with a plus."""
+    axes.plot(places, points["value"], **look.drawn(marker=None, zorder=5))
+    for source, own in points.groupby("source"):
+        face = style.face(look.colour, source) | {"linestyle": "none", "zorder": 6}
+        face |= {"markersize": 4.0} if source == PREDICTED else {}
+        axes.plot(places[own.index], own["value"], **look.drawn(**face))
     if metric.key == "throughput":
         spread = [points["value"] - points["q1"], points["q3"] - points["value"]]
-        axes.errorbar(places, points["value"], yerr=spread, fmt="none", ecolor=style.INK, elinewidth=0.6, zorder=6)
+        axes.errorbar(places, points["value"], yerr=spread, fmt="none", ecolor=style.INK, elinewidth=0.6, zorder=7)
     stale = points["stale"].notna()
     if stale.any():
         axes.plot(places[stale], points["value"][stale], linestyle="none", marker="+", color=style.INK, zorder=7)
@@ -150,7 +155,7 @@ def _ticks(grid: Any, counts: list[int]) -> None:
 def _legends(figure: Figure, data: Figure4, looks: dict[str, style.Look]) -> int:
     """What is measured and what is printed, as two legends above the panels; returns their number of lines."""
     width, lines = figure.get_figwidth(), 0
-    for heading, entries in zip(("Measured here", "From the paper"), _entries(data, looks)):
+    for heading, entries in zip(("Ours", "From the paper"), _entries(data, looks)):
         if entries:
             top = 1 - (LINE * lines + 0.03) / HEIGHT
             font: dict[str, Any] = {"fontsize": 8, "fontweight": "bold", "ha": "left", "va": "top"}
@@ -163,8 +168,8 @@ def _legends(figure: Figure, data: Figure4, looks: dict[str, style.Look]) -> int
 
 def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[style.Entries, style.Entries]:
     """Handles and labels of our series, and of the paper's."""
-    measured: style.Entries = []
-    drawn = set(data.measured()["set"])
+    ours: style.Entries = []
+    drawn = set(data.ours()["set"])
     unsure = {record["series"] for record in data.records if unknown(record)}
     for owner, name, below in data.series:
         if name not in drawn:
@@ -172,10 +177,13 @@ def _entries(data: Figure4, looks: dict[str, style.Look]) -> tuple[style.Entries
         look = looks[name]
         line = style.handle(look, markeredgecolor="white", markeredgewidth=0.4)
         mark = (SYMBOLS["insecure"] if below else "") + (SYMBOLS["unknown"] if name in unsure else "")
-        measured.append((line, mathtext(series_name(owner, name)) + mark))
+        ours.append((line, mathtext(series_name(owner, name)) + mark))
+    if any(predicted(record) for record in data.records):
+        pale = style.face(style.GREY, PREDICTED)
+        ours.append((style.handle(style.Look(style.GREY, "o", "none"), **pale), PREDICTED + superscripts([PREDICTED])))
     present = set(data.paper()["set"])
     paper: style.Entries = []
     for name in PAPER_SERIES:
         if name in present:
             paper.append((Line2D([], [], **_printed(name)), mathtext(paper_name(name))))
-    return measured, paper
+    return ours, paper

@@ -33,10 +33,10 @@ def pooled(stages: Sequence[Mapping[str, float]]) -> dict[str, float]:
     }
 
 
-def lines(joined: pd.DataFrame) -> list[dict[str, Any]]:
+def lines(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One line a set, database and stage that decides, over all records of it."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in shown(joined):
+    for row in shown(every):
         groups.setdefault((row["set"], row["sha256"], row["records"], row["record_bits"]), []).append(row)
     found = []
     for rows in groups.values():
@@ -81,13 +81,13 @@ SPEC = spec(
 )
 
 
-def table(joined: pd.DataFrame) -> Table:
+def table(every: Sequence[dict[str, Any]]) -> Table:
     """The margins by kind of decision, with the smallest of each kind as a note."""
-    found = lines(joined)
+    found = lines(every)
     rows = [SPEC.row(line, line["rows"][0]["id"]) for line in found]
-    every = {row["id"]: row for line in found for row in line["rows"]}
+    shown_of = {row["id"]: row for line in found for row in line["rows"]}
     said: dict[str, Any] = {"smallest": _smallest(found), "sums": _sums(found)}
-    return SPEC.table(rows, found, provenance=provenance(list(every.values())), **said)
+    return SPEC.table(rows, found, provenance=provenance(list(shown_of.values())), **said)
 
 
 def _margin(value: float | None) -> Cell:

@@ -21,19 +21,14 @@ from ..lib.table import Row, Table
 from ..lib.units import human_seconds
 from .steps import PIROUETTE, Document, phase, shown, steps, transforms
 
-NAMES = {
-    "key_expansion": "key expansion",
-    "rgsw": "LWE to RGSW",
-    "conversion": "digits, bits, LWE to RGSW",
-    "first_dimension": "first dimension",
-}
+NAMES: dict[str, str] = spec("pirouette/steps").words
 
 
 def make(inputs: Inputs, which: str) -> Table:
     """The table of that name, with the unit costs of the machine: those named, else this machine's or the committed."""
     costs = inputs.arguments.costs
     try:
-        return table(inputs.joined, UnitCosts.load(costs), STEPS[which])
+        return table(inputs.rows, UnitCosts.load(costs), STEPS[which])
     except (OSError, ValueError) as error:
         raise InputError(costs or "--costs", None, str(error), "Run `make calibrate`") from None
 
@@ -55,9 +50,9 @@ def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any
         yield line | {"measured_over_bound": seconds / bound if bound else None}
 
 
-def table(joined: pd.DataFrame, costs: UnitCosts, of: Steps = PIROUETTE) -> Table:
+def table(every: Sequence[dict[str, Any]], costs: UnitCosts, of: Steps = PIROUETTE) -> Table:
     """A line a step of each measured answer, below those of its keys."""
-    rows = shown(joined, of)
+    rows = shown(every, of)
     lines: list[Row] = []
     data: list[dict[str, Any]] = []
     for row in rows:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pandas as pd
 from pirlab_estimator.cost.operations import transform
 
-from ..lib.frame import dicts, quartiles
+from ..lib.frame import quartiles
+from ..lib.marks import PREDICTED
 from ..lib.output import words
 from ..lib.protocols import STEPS, Steps
 
@@ -33,9 +33,10 @@ def answer_transforms(description: Document) -> int:
     return sum(count for step in steps for name, count in step.items() if transform(name))
 
 
-def shown(joined: pd.DataFrame, of: Steps = PIROUETTE) -> list[dict[str, Any]]:
-    """Answers with their steps, by database, protocol and threads."""
-    found = [row for row in dicts(joined) if row["protocol"] in of.protocols and row["status"] == "ok"]
+def shown(rows: Sequence[dict[str, Any]], of: Steps = PIROUETTE, predictions: bool = False) -> list[dict[str, Any]]:
+    """Answers with their steps, by database, protocol and threads: measured ones, and predicted ones if asked for."""
+    wanted = ("ok", PREDICTED) if predictions else ("ok",)
+    found = [row for row in rows if row["protocol"] in of.protocols and row["status"] in wanted]
     key = words("records record_bits protocol set threads repetitions")
     return sorted(found, key=lambda row: [row[name] for name in key])
 

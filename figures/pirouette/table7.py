@@ -4,15 +4,15 @@ Rows are matched by protocol and database, never by a file's name. A line of our
 or, run on several, below the paper's parallel ones.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from ..lib.cells import failure, number, security
-from ..lib.frame import dicts, status_text
-from ..lib.marks import SYMBOLS, marks_of, provenance, symbols
+from ..lib.frame import status_text
+from ..lib.marks import SYMBOLS, footnotes, marks_of, of_value, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
 from ..lib.protocols import IDS, PAPERS, paper_name, protocol, series_name
@@ -29,16 +29,16 @@ ONE = "threads=1"
 SPLIT = SYMBOLS["split"]
 PRINTED_SET = "published"
 """The set of the printed parameters, as far as they run, by its file's name."""
-NOT_MEASURED = "not measured in this run"
+NOT_PLANNED = "no experiment of this run has this database"
 SPEC = spec("pirouette/table7")
 
 
-def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
+def table(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:
     """The table; lines of databases that the paper does not have come last."""
     paper = printed_totals(expected, PAPER, "7")
     sizes = {record_bits for _, record_bits, _ in paper}
     ours: dict[Key, list[dict[str, Any]]] = {}
-    for row in sorted(dicts(joined), key=lambda row: (row["set"], row["repetitions"] or 0)):
+    for row in sorted(rows, key=lambda row: (row["set"], row["repetitions"] or 0)):
         if row["protocol"] in PAPER_NAMES and row["record_bits"] in sizes:
             ours.setdefault((row["records"], row["record_bits"], PAPER_NAMES[row["protocol"]]), []).append(row)
     lines: list[Row] = []
@@ -49,8 +49,8 @@ def table(joined: pd.DataFrame, expected: pd.DataFrame) -> Table:
             data.append({"database": shape_text(*key[:2]), "protocol": key[2]} | values)
     split = {key: _split(paper[key], ours.get(key, [])) for key in paper}
     splits = [f"{SPLIT} {paper_name(key[2])}, {shape_text(*key[:2])}: {text}." for key, text in split.items() if text]
-    origin = provenance([row for rows in ours.values() for row in rows])
-    return SPEC.table(lines, data, provenance=origin, splits=splits)
+    shown = [row for found in ours.values() for row in found]
+    return SPEC.table(lines, data, footnotes(shown), provenance=provenance(shown), splits=splits)
 
 
 def _block(
@@ -59,7 +59,8 @@ def _block(
     """The lines of a protocol and database with their data: one thread first, the paper's before ours."""
     split = SPLIT if _split(configs, rows) else ""
     printed_one = configs.get(ONE, {}).get("server_time")
-    own_one = {row["sha256"]: row["answer_s"] for row in reversed(rows) if row["threads"] == 1}
+    of_one = [row for row in reversed(rows) if row["threads"] == 1 and row["status"] == "ok"]
+    own_one = {row["sha256"]: row["answer_s"] for row in of_one}
     for single in (True, False):
         for config, numbers in configs.items():
             if (config == ONE) == single:
@@ -70,7 +71,7 @@ def _block(
                 one = None if single else own_one.get(row["sha256"])
                 yield _our_line(key, row, printed_one if single else None, one)
     if not rows and protocol(IDS[key[2]]).built:
-        yield Row(_head(key) | {"source": Cell("here")}, "", NOT_MEASURED), {"source": "here", "status": NOT_MEASURED}
+        yield Row(_head(key) | {"source": Cell("here")}, "", NOT_PLANNED), {"source": "here", "status": NOT_PLANNED}
 
 
 def _split(configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]) -> str:
@@ -122,21 +123,22 @@ def _our_line(
         "security": security(row),
         "failure": failure(row),
         "speedup": _ratio(speedup),
-        "ratio": _ratio(seconds / printed_one if printed_one and seconds else None),
+        "ratio": _ratio(seconds / printed_one if printed_one and seconds else None, of_value(row, size=False)),
     }
     if row["status"] == "ok":
         cells["right"] = Cell(f"{row['right']:.0f} of {row['compared']:.0f}", sort=float(row["right"]))
     line = {"source": row["set"], "config": f"threads={row['threads']}", "speedup": speedup, "status": row["status"]}
-    line |= {name: row.get(name) for name in ("compared", "right", "repetitions")} | {"record_id": row["id"]}
-    cells |= {name: _total(name, value) for name, value in values.items()}
-    return Row(_head(key) | cells, row["id"], status_text(row)), line | values
+    line |= {name: row.get(name) for name in ("compared", "right", "repetitions")}
+    line |= {"marks": " ".join(marks_of(row)), "record_id": row["id"]}
+    cells |= {name: _total(name, value, of_value(row, name != "server_time")) for name, value in values.items()}
+    return Row(_head(key) | cells, row["id"] or "", status_text(row)), line | values
 
 
-def _ratio(value: float | None) -> Cell:
-    return Cell("" if value is None or pd.isna(value) else significant(value, 2 if value < 1 else 3), sort=value)
+def _ratio(value: float | None, marks: str = "") -> Cell:
+    return Cell(significant(value, 2 if value < 1 else 3), marks, value) if value is not None and has(value) else Cell()
 
 
-def _total(key: str, value: float | None) -> Cell:
+def _total(key: str, value: float | None, marks: str = "") -> Cell:
     if key.endswith("_size") and has(value):
-        return Cell(f"{value:.0f}", sort=value)
-    return number(value, 1e6 if key == "offline_comm" else 1, missing="–")
+        return Cell(f"{value:.0f}", marks, value)
+    return number(value, 1e6 if key == "offline_comm" else 1, missing="–", marks=marks)

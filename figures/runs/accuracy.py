@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import UNSURE, compare
 
-from ..lib.frame import dicts
+from ..lib.frame import ONLINE, dicts
 from ..lib.marks import footnotes, marks_of, provenance
 from ..lib.output import words
 from ..lib.protocols import series_name
@@ -17,8 +17,6 @@ from ..lib.table import Cell, Maker, Table
 from ..lib.units import human_bytes, human_seconds, significant
 
 KINDS = ("bytes", "memory", "noise", "seconds")
-#: Online phases and their steps; all others are of preprocessing or of an update.
-ONLINE = ("query", "answer", "extract")
 #: The summary counts others from these measured seconds on, and those within this factor of the prediction.
 LEAST_SECONDS, FACTOR = 0.01, 1.5
 PREFIXES = {"payload": "bytes", "table": "memory", "peak": "memory", "noise": "noise", "seconds": "seconds"}

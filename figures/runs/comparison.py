@@ -1,16 +1,17 @@
 """The comparison table: every protocol measured, shape by shape, with the paper's number where one is printed."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
 from ..lib.cells import series
-from ..lib.frame import dicts, status_text, unmeasured
-from ..lib.marks import footnotes, marks_of, provenance
+from ..lib.frame import status_text
+from ..lib.marks import footnotes, marks_of, of_value, provenance
 from ..lib.protocols import IDS, place, protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
-from ..lib.units import has, human_bytes, human_seconds, significant
+from ..lib.units import has, human_bytes, human_seconds, shape_text, significant
 
 PAPER_METRICS = {
     "server_time": ("answer", "answer_s", "seconds", human_seconds),
@@ -63,7 +64,8 @@ def _paper(row: dict[str, Any]) -> Cell:
     parts = []
     for metric, (value, reference) in row["printed"].items():
         name, column, _, text = PAPER_METRICS[metric]
-        ratio = f" ({significant(row[column] / value, 2)})" if has(row[column]) and value else ""
+        mark = of_value(row, size=True) if column.endswith("_bytes") else of_value(row, size=False)
+        ratio = f" ({significant(row[column] / value, 2)}{mark})" if has(row[column]) and value else ""
         parts.append(f"{name} {text(value, 3)}{ratio}, {reference}")
     return Cell("; ".join(parts))
 
@@ -75,13 +77,26 @@ def _series(row: dict[str, Any]) -> Cell:
 SPEC = spec("runs/comparison", series=_series, paper=_paper)
 
 
-def build(joined: pd.DataFrame, expected: pd.DataFrame, predictions: pd.DataFrame | None = None) -> Table:
-    """The table from joined records; rows of `predictions` without a record say that they were not measured."""
-    source = dicts(joined)
-    if predictions is not None and not predictions.empty:
-        source += dicts(unmeasured(joined, predictions))
-    source.sort(key=lambda r: (r["records"] * r["record_bits"], r["record_bits"], place(r["protocol"]), r["set"]))
+def absent(rows: Iterable[dict[str, Any]]) -> str:
+    """Which of the protocols have no row at which database."""
+    names: dict[str, set[str]] = {}
+    for row in rows:
+        names.setdefault(shape_text(row["records"], row["record_bits"]), set()).add(protocol_name(row["protocol"]))
+    every = sorted(set().union(*names.values()))
+    lost = {shape: ", ".join(name for name in every if name not in shown) for shape, shown in names.items()}
+    parts = [f"{missing} at {shape}" for shape, missing in lost.items() if missing]
+    return f"Without a row, since the experiment has none there: {'; '.join(parts)}." if parts else ""
+
+
+def _protocol(row: dict[str, Any]) -> tuple[int, str]:
+    return place(row["protocol"]), row["set"]
+
+
+def build(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:
+    """The table: a block a database, and in it protocols in the order of the house."""
+    source = sorted(rows, key=lambda row: (row["records"] * row["record_bits"], row["record_bits"], *_protocol(row)))
     data = [_enrich(row, expected) for row in source]
-    rows = [SPEC.row(row, row["id"] if has(row["id"]) else "", status_text(row)) for row in data]
+    lines = [SPEC.row(row, row["id"] or "", status_text(row)) for row in data]
     names = ", ".join(sorted({protocol_name(row["protocol"]) for row in source})) or "protocols (no record found)"
-    return SPEC.table(rows, data, footnotes(source), protocols=names, provenance=provenance(source))
+    said: dict[str, Any] = {"protocols": names, "provenance": provenance(source), "absent": absent(source)}
+    return SPEC.table(lines, data, footnotes(source), **said)

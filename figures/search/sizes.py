@@ -63,16 +63,10 @@ def draw(data: pd.DataFrame, runs: pd.DataFrame) -> Figure:
 
 
 def _panel(axes: Axes, chosen: pd.DataFrame, runs: pd.DataFrame, quantity: str) -> None:
-    for protocol, rows in chosen.groupby("protocol"):
-        its, rows = style.look(str(protocol)), rows.sort_values("records")
-        axes.plot(rows["records"], rows[quantity], **its.drawn(markersize=3))
-    for protocol, rows in runs.groupby("protocol") if not runs.empty else ():
-        its = style.look(str(protocol))
-        axes.plot(
-            rows["records"],
-            rows[quantity],
-            **its.drawn(linestyle="none", markersize=5, markerfacecolor="none", markeredgewidth=0.7),
-        )
+    style.lines(axes, chosen.sort_values("records"), "records", quantity, markersize=3)
+    if not runs.empty:
+        hollow = {"linestyle": "none", "markersize": 5, "markerfacecolor": "none", "markeredgewidth": 0.7}
+        style.lines(axes, runs, "records", quantity, **hollow)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
 

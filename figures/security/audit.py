@@ -12,6 +12,7 @@ import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
 from pirlab_estimator.sets import set_name
 
+from ..lib import frame
 from ..lib import paper as papers
 from ..lib.frame import Described, dicts
 from ..lib.inputs import Inputs
@@ -134,12 +135,13 @@ def claimed_bytes(
             if claimed and better and "total_comm" in own:
                 found[name] = (place, claimed, own["total_comm"], source)
 
-    family = papers.rows(joined, predictions, described)
+    rows = frame.rows(joined, predictions, described)
+    family = papers.rows(rows)
     for table in INSPIRE_TABLES:
         for column in papers.printed(expected, table):
             total = column.values.get("total_comm") or _sum(column.values, MESSAGES)
-            hits = [ours for ours in papers.matches(column, family) if ours.size("total_comm")]
-            off = [abs(log2((ours.size("total_comm") or inf) / total)) if total else 0.0 for ours in hits]
+            hits = [ours for ours in papers.matches(column, family) if ours.known.get("total_comm")]
+            off = [abs(log2((ours.known.get("total_comm") or inf) / total)) if total else 0.0 for ours in hits]
             # A column is of one layout; where several sets have its database, it is that of the closest, and of ours,
             # which may differ in what does not change bytes, that with the plainest name.
             closest = [ours for ours, distance in zip(hits, off) if distance == min(off)]
@@ -150,10 +152,10 @@ def claimed_bytes(
     totals = [(paper, table) for paper, entry in PAPERS.items() for table in entry.get("totals", [])]
     for paper, table in totals:
         printed = papers.printed_totals(expected, paper, table)
-        for row in [*dicts(joined), *({"status": "predicted"} | row for row in dicts(predictions))]:
+        for row in rows:
             key = (row["records"], row["record_bits"], protocol(row["protocol"]).in_print)
             if numbers := printed.get(key, {}).get("threads=1"):
-                own = described.get((row["sha256"], *key[:2]), {}).get("messages", [])
+                own = (row["description"] or {}).get("messages", [])
                 sizes = papers.query_sizes(row["transcript"]) if row["status"] == "ok" else {}
                 total = _sum(numbers, ("query_size", "response_size"))
                 place = f"{shape_text(*key[:2])}, Table {table}"

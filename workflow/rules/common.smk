@@ -48,6 +48,11 @@ def markers(*names):
     return [str(PLAN.marker(group)) for group in PLAN.measured() if not names or group.experiment in names]
 
 
+def accuracy_tables():
+    """What all that was measured says of the predictions; drawings with predicted seconds say how far off they are."""
+    return [f"{FIGURES}/{name}/accuracy.csv" for name in PLAN.experiments if PLAN.judged(name)]
+
+
 def drawn(wildcards):
     """What a table or figure of an experiment is drawn from: the records of all experiments that it shows, and what was
     predicted of those that are in this plan, in the order of their record folders."""
@@ -61,6 +66,7 @@ def drawn(wildcards):
         "predictions": [str(PLAN.prediction(name)) for name in planned if name not in PLAN.audits()],
         "descriptions": [str(PLAN.description(name)) for name in planned],
         "audit": [str(audit)] if audit else [],
+        "accuracy": accuracy_tables() if PLAN.judged(wildcards.experiment) else [],
         "costs": [f"{RESULTS}/calibration.json"] if wildcards.name in COSTED else [],
         "stale": [f"{RESULTS}/stale.json"],
     }
@@ -71,7 +77,7 @@ def drawing(wildcards, input, output):
     folders = [f"{RESULTS}/records/{name}" for name in PLAN.shown(wildcards.experiment)]
     words = ["table"] if "html" in output.keys() else []
     words += [wildcards.name, "--records", *folders, "--expected", "experiments/expected"]
-    for key in ("predictions", "descriptions", "audit", "costs", "stale"):
+    for key in ("predictions", "descriptions", "audit", "accuracy", "costs", "stale"):
         words += [f"--{key}", *input.get(key)] if input.get(key) else []
     return " ".join([*words, "--out", str(Path(output[0]).with_suffix(""))])
 
@@ -94,6 +100,10 @@ def predicted_mib(wildcards):
 
 
 def presented_files():
+    return [*drawn_files(), f"{FIGURES}/index.html"]
+
+
+def drawn_files():
     files = []
     for name in PLAN.experiments:
         figures, tables = PLAN.drawings(name)

@@ -71,3 +71,24 @@ rule accuracy:
     shell:
         "python -m pirlab_figures accuracy --records {params.records} --predictions {input.prediction}"
         " --stale {input.stale} --out {params.prefix} > {log} 2>&1"
+
+
+# The page that leads to all of these, with the papers' claims.
+rule index:
+    input:
+        code=FIGURE_CODE,
+        papers=PAPERS,
+        presented=drawn_files(),
+    output:
+        multiext(f"{FIGURES}/headline", ".csv", ".md", ".tex", ".html"),
+        page=f"{FIGURES}/index.html",
+    log:
+        f"{LOGS}/index.log",
+    params:
+        folder=lambda wildcards, output: Path(output.page).parent,
+        prefix=lambda wildcards, output: Path(output.page).with_suffix(""),
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m pirlab_figures index --figures {params.folder} --expected experiments/expected"
+        " --report report.html --out {params.prefix} > {log} 2>&1"
