@@ -124,51 +124,27 @@ fn divisor_bits(value: u128) -> u32 {
     bits(value.saturating_sub(1))
 }
 
-impl Add for Counted {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        add(bits(self.0).max(bits(other.0)));
-        Self(self.0.wrapping_add(other.0))
-    }
+/// Binary operations of counted words: what they cost, from the values of both sides, and what they give.
+macro_rules! counted {
+    ($($trait:ident::$function:ident($a:ident, $b:ident): $cost:expr => $value:expr;)*) => {$(
+        impl $trait for Counted {
+            type Output = Self;
+            fn $function(self, other: Self) -> Self {
+                let ($a, $b) = (self.0, other.0);
+                $cost;
+                Self($value)
+            }
+        }
+    )*};
 }
 
-impl Sub for Counted {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        add(bits(self.0).max(bits(other.0)));
-        Self(self.0.wrapping_sub(other.0))
-    }
-}
-
-impl Mul for Counted {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        multiply(bits(self.0) * divisor_bits(other.0));
-        Self(self.0.wrapping_mul(other.0))
-    }
-}
-
-impl Div for Counted {
-    type Output = Self;
-    fn div(self, other: Self) -> Self {
-        divide(bits(self.0) * divisor_bits(other.0));
-        Self(self.0 / other.0)
-    }
-}
-
-impl Rem for Counted {
-    type Output = Self;
-    fn rem(self, other: Self) -> Self {
-        divide(bits(self.0) * divisor_bits(other.0));
-        Self(self.0 % other.0)
-    }
-}
-
-impl BitAnd for Counted {
-    type Output = Self;
-    fn bitand(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
+counted! {
+    Add::add(a, b): add(bits(a).max(bits(b))) => a.wrapping_add(b);
+    Sub::sub(a, b): add(bits(a).max(bits(b))) => a.wrapping_sub(b);
+    Mul::mul(a, b): multiply(bits(a) * divisor_bits(b)) => a.wrapping_mul(b);
+    Div::div(a, b): divide(bits(a) * divisor_bits(b)) => a / b;
+    Rem::rem(a, b): divide(bits(a) * divisor_bits(b)) => a % b;
+    BitAnd::bitand(a, b): () => a & b;
 }
 
 impl Shl<u32> for Counted {

@@ -26,17 +26,11 @@ impl Lwe {
     }
 
     /// Adds `other`: phases add.
-    ///
-    /// # Errors
-    /// Dimensions or moduli that differ.
     pub fn add_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
         self.combine(other, Modulus::add)
     }
 
     /// Subtracts `other`: phases subtract.
-    ///
-    /// # Errors
-    /// Dimensions or moduli that differ.
     pub fn sub_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
         self.combine(other, Modulus::sub)
     }
@@ -108,9 +102,6 @@ impl Lwe {
     }
 
     /// Inverse of [`Self::to_bytes`].
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below q, padding that is not zero.
     pub fn from_bytes(modulus: Modulus<u64>, dimension: usize, bytes: &[u8]) -> Result<Self, LatticeError> {
         let mut input = wire::Reader::new(bytes, Self::wire_bytes(modulus, dimension))?;
         let a = input.residues(dimension, modulus.value())?;
@@ -178,9 +169,6 @@ impl LweKey {
     }
 
     /// The phase b - <a, s> modulo q.
-    ///
-    /// # Errors
-    /// A ciphertext of another dimension.
     pub fn phase(&self, ciphertext: &Lwe) -> Result<u64, LatticeError> {
         if ciphertext.a.len() != self.coefficients.len() {
             return Err(LatticeError::Mismatch("an LWE ciphertext and a key of different dimensions"));

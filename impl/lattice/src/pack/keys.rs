@@ -122,9 +122,6 @@ impl PackingKeys {
     }
 
     /// Inverse of [`Self::to_bytes`].
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(packing: &Packing, bytes: &[u8]) -> Result<Self, LatticeError> {
         let mut input = wire::Reader::new(bytes, packing.key_bytes())?;
         let mut rows = Vec::new();
@@ -165,9 +162,6 @@ impl Packing {
 
     /// Fresh keys under `key`: RLWE'(-s(X^k)) for every exponent k, with the public masks. Make them once for a secret: keys made
     /// twice share masks and messages, so that their errors average out.
-    ///
-    /// # Errors
-    /// A key of another ring, masks of another packing.
     pub fn keys(
         &self,
         key: &RlweKey<u32>,

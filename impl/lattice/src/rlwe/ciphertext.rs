@@ -91,9 +91,6 @@ impl<W: Word, D> Rlwe<W, D> {
     }
 
     /// Inverse of [`Self::to_bytes`].
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(ring: &Ring<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
         let mut input = wire::Reader::new(bytes, Self::wire_bytes(ring))?;
         let (a, b) = (input.poly(ring)?, input.poly(ring)?);

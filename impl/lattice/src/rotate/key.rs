@@ -60,9 +60,6 @@ impl<W: Word> SeededBlindRotationKey<W> {
     }
 
     /// Inverse of [`Self::to_bytes`], for a key of that shape made with that gadget: the bytes tell neither.
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(shape: RotationShape, gadget: &RingGadget<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
         let rows = read_rows(gadget.ring(), shape.selectors() * 2 * gadget.length(), bytes)?;
         Ok(Self { shape, scale: gadget.scale(), rows })

@@ -3,6 +3,7 @@
 //!
 //! Polynomials are limb-major: residue i of coefficient j of n is element `i * n + j`. Composition goes through mixed-radix digits
 //! v_0 + v_1 p_0 + v_2 p_0 p_1 + ... (Garner), so that comparisons with Q/2 and long divisions are exact without big numbers.
+//! Every function panics where the lengths of its slices do not match.
 
 mod limbs;
 mod scaling;
@@ -201,9 +202,6 @@ impl<W: Word> Rns<W> {
     }
 
     /// The numbers in [0, Q) with those residues, each as `self.product().len()` little-endian limbs, one number after the other.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn compose_limbs(&self, residues: &[W], out: &mut [u64]) {
         let (n, length) = (self.coefficients(residues), self.product.len());
         assert_eq!(out.len(), n * length, "as many limbs of each coefficient as Q has");
@@ -219,9 +217,6 @@ impl<W: Word> Rns<W> {
     }
 
     /// The centred numbers in [-Q/2, Q/2) with those residues, modulo 2^64: exact if Q is below 2^64.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn compose_centred_wrapping(&self, residues: &[W], out: &mut [u64]) {
         assert_eq!(self.coefficients(residues), out.len(), "as many outputs as coefficients");
         self.for_each_mixed_radix(residues, |j, digits| {
@@ -239,9 +234,6 @@ impl<W: Word> Rns<W> {
     }
 
     /// The residues of any 64-bit numbers.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn decompose_u64(&self, vectors: Vectors, x: &[u64], residues: &mut [W]) {
         assert_eq!(residues.len(), x.len() * self.len(), "as many residues of each number as moduli");
         if !x.is_empty() {
@@ -250,9 +242,6 @@ impl<W: Word> Rns<W> {
     }
 
     /// The residues of any 128-bit numbers.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn decompose_u128(&self, x: &[u128], residues: &mut [W]) {
         assert_eq!(residues.len(), x.len() * self.len(), "as many residues of each number as moduli");
         for (i, q) in self.moduli.iter().enumerate() {
@@ -262,9 +251,6 @@ impl<W: Word> Rns<W> {
     }
 
     /// The residues of numbers of `length` little-endian limbs each, one number after the other.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn decompose_limbs(&self, x: &[u64], length: usize, residues: &mut [W]) {
         assert!(length > 0 && x.len().is_multiple_of(length) && residues.len() == x.len() / length * self.len());
         let n = x.len() / length;
