@@ -24,11 +24,6 @@ pub struct Precomputed<W> {
 }
 
 impl<W: Residue> Precomputed<W> {
-    /// Bytes that the coins take.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.carries) + size_of_val(&*self.thresholds) + size_of_val(&*self.dither)
-    }
-
     /// Draws the coins of that many `coefficients` from `start` on, a multiple of [`UNIT`].
     pub(crate) fn draw(
         &mut self,

@@ -64,11 +64,6 @@ impl<W: Word> AutomorphismKey<W> {
     pub(crate) fn check(&self, gadget: &RingGadget<W>) -> Result<(), LatticeError> {
         gadget.check_key(&self.key)
     }
-
-    /// The map.
-    pub fn map(&self) -> &Automorphism {
-        &self.map
-    }
 }
 
 impl GadgetShape {

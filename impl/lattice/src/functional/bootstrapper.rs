@@ -45,11 +45,6 @@ impl<W: Word> Bootstrapper<W> {
         &self.rotation
     }
 
-    /// The key switch.
-    pub fn switcher(&self) -> &LweSwitcher {
-        &self.switcher
-    }
-
     /// The ring.
     pub fn ring(&self) -> &Ring<W> {
         self.rotation.ring()

@@ -3,7 +3,6 @@
 use super::LweError;
 use crate::error::LatticeError;
 use crate::secret::Secret;
-use crate::wire;
 use rand::RngCore;
 use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Modulus};
@@ -85,29 +84,6 @@ impl Lwe {
             return Err(LatticeError::Mismatch("an LWE ciphertext and a modulus that does not divide its own"));
         }
         Ok(Self { modulus: to, a: self.a.iter().map(|&x| to.reduce_u64(x)).collect(), b: to.reduce_u64(self.b) })
-    }
-
-    /// Bytes of [`Self::to_bytes`]: (dimension + 1) residues of ceil(log2 q) bits.
-    pub fn wire_bytes(modulus: Modulus<u64>, dimension: usize) -> usize {
-        wire::packed_bytes(dimension + 1, wire::residue_bits(modulus.value()))
-    }
-
-    /// The residues of a, then b, bit-packed.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = wire::Writer::with_capacity(Self::wire_bytes(self.modulus, self.a.len()));
-        let bits = wire::residue_bits(self.modulus.value());
-        out.write_all(&self.a, bits);
-        out.write_all(&[self.b], bits);
-        out.finish()
-    }
-
-    /// Inverse of [`Self::to_bytes`].
-    pub fn from_bytes(modulus: Modulus<u64>, dimension: usize, bytes: &[u8]) -> Result<Self, LatticeError> {
-        let mut input = wire::Reader::new(bytes, Self::wire_bytes(modulus, dimension))?;
-        let a = input.residues(dimension, modulus.value())?;
-        let b = input.residues(1, modulus.value())?;
-        input.finish()?;
-        Ok(Self { modulus, a, b: b.first().copied().unwrap_or_default() })
     }
 }
 

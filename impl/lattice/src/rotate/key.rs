@@ -44,11 +44,6 @@ impl<W: Word> SeededBlindRotationKey<W> {
         Ok(Self { shape, scale: gadget.scale(), rows })
     }
 
-    /// The shape it was made for.
-    pub fn shape(&self) -> RotationShape {
-        self.shape
-    }
-
     /// Bytes of [`Self::to_bytes`] with a gadget of `length` digits: seed, first stream index (8), then 2 `length` bodies an RGSW.
     pub fn wire_bytes(ring: &Ring<W>, shape: RotationShape, length: usize) -> usize {
         SeededRlwePrime::wire_bytes(ring, shape.selectors() * 2 * length)

@@ -29,11 +29,6 @@ impl<'a> RowBlockMut<'a> {
         self.rows
     }
 
-    /// Columns of the matrix.
-    pub fn cols(&self) -> usize {
-        self.cols
-    }
-
     fn order(&self) -> Order {
         let groups = self.rows.div_ceil(GROUP_ROWS);
         Order { chunks: self.cols.div_ceil(CHUNK), groups, share: 4 * self.width as usize }
@@ -152,32 +147,6 @@ impl<'a> RowBlockMut<'a> {
                 let mut entries = [0; CHUNK];
                 crate::bits::read_entries(share, 0, 16, &mut entries);
                 return self.check_entries(chunk * CHUNK, &entries);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the whole block column by column: `digits(first_row, col, out)` gives the eight entries of column `col` from row
-    /// `first_row` of the block (a multiple of 8) on; those past `rows()` are ignored. The fast way to lay out records as
-    /// vertical digit strings: eight digits of a record are contiguous bits, which [`crate::bits::read_entries`] reads.
-    pub fn fill_columns(
-        &mut self,
-        mut digits: impl FnMut(usize, usize, &mut [u16; GROUP_ROWS]),
-    ) -> Result<(), MatrixError> {
-        for first_col in (0..self.cols).step_by(CHUNK) {
-            for first_row in (0..self.rows).step_by(GROUP_ROWS) {
-                let cols = (self.cols - first_col).min(CHUNK);
-                let mut tile = [[0; CHUNK]; GROUP_ROWS];
-                for col in 0..cols {
-                    let mut column = [0; GROUP_ROWS];
-                    digits(first_row, first_col + col, &mut column);
-                    for (entries, digit) in tile.iter_mut().zip(column) {
-                        entries[col] = digit;
-                    }
-                }
-                for (row, entries) in tile.iter().enumerate().take(self.rows - first_row) {
-                    self.set_row_part(first_row + row, first_col, &entries[..cols])?;
-                }
             }
         }
         Ok(())
