@@ -235,7 +235,7 @@ def declared(folder: Path = ROOT / "experiments") -> Declared:
 
 LAYOUT_KEYS = {
     "first": ("rows",),
-    "degree": ("degree",),
+    "degree": ("points", "cell_columns"),
     "answers": ("answer_ciphertexts", "elements_per_item"),
     "gammas": ("gammas",),
 }

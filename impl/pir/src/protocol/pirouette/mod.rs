@@ -43,6 +43,7 @@ impl<F: Selecting> Protocol for PirouetteProtocol<F> {
     const STREAMS: bool = true;
     const ONE_KEY: bool = true;
     type Set = Set<F>;
+    type Numbers = describe::Numbers;
     type Server = server::Server<F>;
     type Client = client::Client<F>;
 
