@@ -63,7 +63,8 @@ pub(super) trait Isa: Copy {
 
 /// Functions of [`Isa`] and its like that are an expression each, of the instructions of the set.
 macro_rules! instructions {
-    ($(fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)? = $value:expr;)*) => {$(
+    ($($(#[$doc:meta])* fn $name:ident($($argument:tt: $type:ty),*) $(-> $result:ty)? = $value:expr;)*) => {$(
+        $(#[$doc])*
         #[inline(always)]
         unsafe fn $name($($argument: $type),*) $(-> $result)? {
             // SAFETY: the caller's promise.
