@@ -24,28 +24,15 @@ impl Lwe {
         Self { modulus, a: vec![0; dimension], b: modulus.reduce_u64(message) }
     }
 
-    /// Adds `other`: phases add.
-    pub fn add_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
-        self.combine(other, Modulus::add)
-    }
-
     /// Subtracts `other`: phases subtract.
     pub fn sub_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
-        self.combine(other, Modulus::sub)
-    }
-
-    fn combine(
-        &mut self,
-        other: &Self,
-        operation: impl Fn(&Modulus<u64>, u64, u64) -> u64,
-    ) -> Result<(), LatticeError> {
         if self.a.len() != other.a.len() || self.modulus != other.modulus {
             return Err(LatticeError::Mismatch("LWE ciphertexts of different dimensions or moduli"));
         }
         for (x, y) in self.a.iter_mut().zip(&other.a) {
-            *x = operation(&self.modulus, *x, *y);
+            *x = self.modulus.sub(*x, *y);
         }
-        self.b = operation(&self.modulus, self.b, other.b);
+        self.b = self.modulus.sub(self.b, other.b);
         Ok(())
     }
 
