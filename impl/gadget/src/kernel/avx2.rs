@@ -1,7 +1,7 @@
 //! AVX2.
 
 use super::jobs::{Carries, Lane, RowsJob};
-use super::loops::{self, Source};
+use super::loops::{self, Source, compiled};
 use super::rows::lane_kernels;
 use crate::digit::Digit;
 use crate::plan::Place;
@@ -9,16 +9,6 @@ use crate::residue::Residue;
 use crate::tile::{BLOCK, SELECT_ROW, carry_row};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
-
-macro_rules! compiled {
-    ($($(#[$doc:meta])* $name:ident $(<$($generic:ident: $bound:path),*>)? ($($argument:ident: $type:ty),*);)*) => {$(
-        $(#[$doc])*
-        #[target_feature(enable = "avx2")]
-        pub(super) fn $name $(<$($generic: $bound),*>)? ($($argument: $type),*) {
-            loops::$name($($argument),*)
-        }
-    )*};
-}
 
 macro_rules! compiled_by_mode {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
@@ -36,7 +26,7 @@ compiled_by_mode! {
     planes32(source: &Source<'_>, stride: usize, planes: &mut [u32]);
 }
 
-compiled! {
+compiled! { "avx2":
     digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
     fold<W: Residue>(q: W, input: &[W], folded: &mut [MaybeUninit<W>], signs: &mut [i8]);
     negate<D: Digit>(signs: &[i8], digits: &mut [D]);

@@ -5,7 +5,7 @@ mod planes;
 pub(super) use planes::{below_bits, keep_below, planes8, planes16, planes32, values};
 
 use super::jobs::{Carries, Lane, RowsJob};
-use super::loops;
+use super::loops::{self, compiled};
 use super::rows::lane_kernels;
 use crate::digit::Digit;
 use crate::plan::{Place, Plan};
@@ -14,17 +14,7 @@ use crate::tile::{BLOCK, Draws, Rows, SELECT_ROW, carry_row};
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-macro_rules! compiled {
-    ($($(#[$doc:meta])* $name:ident $(<$($generic:ident: $bound:path),*>)? ($($argument:ident: $type:ty),*);)*) => {$(
-        $(#[$doc])*
-        #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-        pub(super) fn $name $(<$($generic: $bound),*>)? ($($argument: $type),*) {
-            loops::$name($($argument),*)
-        }
-    )*};
-}
-
-compiled! {
+compiled! { "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi":
     digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]);
     fold<W: Residue>(q: W, input: &[W], folded: &mut [MaybeUninit<W>], signs: &mut [i8]);
     negate<D: Digit>(signs: &[i8], digits: &mut [D]);
