@@ -1,4 +1,4 @@
-"""What a row of a sweep will take before it runs: seconds and memory, and why it will be skipped."""
+"""The seconds and memory that a row of a sweep will take, and why it will be skipped."""
 
 import os
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class Prospect(NamedTuple):
 
 
 def free_memory_bytes() -> int:
-    """What could be allocated now without swapping."""
+    """Bytes that could be allocated now without swapping."""
     return int(psutil.virtual_memory().available)
 
 
@@ -31,7 +31,7 @@ def usable_cores() -> int:
 
 
 def prospect(prediction: Mapping[str, Any], row: Mapping[str, Any], free_memory: int) -> Prospect:
-    """What a row takes, given its prediction, the row as `pirlab run --group` takes it and the bytes that are free."""
+    """The prospect of a row, given its prediction, the row in the form of `pirlab run --group` and the free bytes."""
     seconds = row_seconds(prediction, int(row.get("repetitions", 5)), int(row.get("updates", 0)))
     peak, limit = int(prediction["peak_bytes"]), row.get("time_limit_seconds")
     skipped = None
@@ -46,7 +46,7 @@ def row_seconds(prediction: Mapping[str, Any], repetitions: int, updates: int = 
     """Least seconds of a row's own work, as the runner does it.
 
     Preprocessing is repeated until it has taken PREPROCESS_SECONDS, updates too; exchanges are the warm-up and the
-    repetitions, at least as many as the noise needs keys, and after each repetition of an update the changed records
+    repetitions, at least one for each key of the noise, and after each repetition of an update the changed records
     and another. Noise that is not yet known after these keys takes more of them, for up to 20 s: that is not predicted.
     """
     seconds = prediction["seconds"]

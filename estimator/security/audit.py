@@ -71,7 +71,7 @@ def secret_of(row: dict[str, str]) -> dict[str, object]:
             return {"kind": "uniform_range", "low": int(row["a"]), "high": int(row["b"])}
         case "binary" | "ternary":
             return {"kind": row["secret"]}
-    raise ValueError(f"secret {row['secret']!r} is none of gaussian, fixed_weight, uniform_range, binary, ternary")
+    raise ValueError(f"secret {row['secret']!r} is not one of gaussian, fixed_weight, uniform_range, binary, ternary")
 
 
 def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Everything behind the rotation: RGSW ciphertexts, the first dimension, folding, the response."""
+"""Everything after the rotation: RGSW ciphertexts, the first dimension, folding, the response."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -23,7 +23,7 @@ from .work import Work
 TOGETHER = 64
 
 
-#: Steps of an answer behind the RGSW ciphertexts.
+#: Steps of an answer after the RGSW ciphertexts.
 AFTER = ("selector", "first_dimension", "folding", "rotation")
 
 
@@ -42,7 +42,7 @@ def spacings(degree: int, rows: int) -> set[int]:
 
 
 class Block:
-    """Everything behind the rotation, over axes (automorphism, squaring, RGSW with spacing, first bits, moduli).
+    """Everything after the rotation, over axes (automorphism, squaring, RGSW with spacing, first bits, moduli).
 
     Seconds are those beyond what the steps of a small key take with the first set's gadgets.
     """
@@ -272,5 +272,5 @@ def _union(margins: Array, mixture: Mixture | None, counts: float | Array) -> Ar
 
 
 def _moved(description: dict) -> int:
-    """Residues that automorphisms move while RGSW ciphertexts are made: as many as there are automorphisms, times N."""
+    """Residues that automorphisms move while RGSW ciphertexts are made: the number of automorphisms, times N."""
     return int(description["operations"]["answer"]["rgsw"]["automorphism_slots"])

@@ -28,7 +28,7 @@ class Gadgets:
     def of(modulus: int, bases_log2: Iterable[int], kept_bits: float, most_digits: int) -> "Gadgets":
         """Every number of dropped digits that keeps `kept_bits` bits of the modulus, in `most_digits` digits or fewer.
 
-        kept_bits at least as many as the modulus has: exact gadgets only.
+        kept_bits of at least the modulus' bits: exact gadgets only.
         """
         found = [
             (b, dropped, digits)

@@ -1,4 +1,4 @@
-"""What the binary says of sets that differ in a part of them, and the seconds of their steps.
+"""The binary's descriptions of sets that differ in a part of them, and the seconds of their steps.
 
 All that a step of an answer counts is a sum over parts of a set. So each part is described once, with the rest as in
 one set of the ring, and combinations add what their parts make of that set's seconds.

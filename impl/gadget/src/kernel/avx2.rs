@@ -40,7 +40,7 @@ fn select(mask: __m256i, a: __m256i, b: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_and_si256(mask, a), _mm256_andnot_si256(mask, b))
 }
 
-/// Bytes of ones where a bit is set.
+/// Bytes of ones for set bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn expand8(bits: u32) -> __m256i {
@@ -50,7 +50,7 @@ fn expand8(bits: u32) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
 }
 
-/// 16-bit words of ones where a bit is set.
+/// 16-bit words of ones for set bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn expand16(bits: u16) -> __m256i {
@@ -58,7 +58,7 @@ fn expand16(bits: u16) -> __m256i {
     _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(bits as i16), bit), bit)
 }
 
-/// 32-bit words of ones where a bit is set.
+/// 32-bit words of ones for set bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn expand32(bits: u8) -> __m256i {
@@ -66,10 +66,10 @@ fn expand32(bits: u8) -> __m256i {
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
 }
 
-/// Stores one value all over.
+/// Fills the output with one value.
 #[target_feature(enable = "avx2")]
 pub(super) fn store<D: Digit>(digits: &mut [D]) {
-    // Not a splat of one byte, which would become a call of memset.
+    // A splat of one byte would become a call of memset.
     let value = _mm256_set1_epi32(0x0102_0304);
     let (registers, rest) = bytemuck::cast_slice_mut::<D, u8>(digits).as_chunks_mut::<32>();
     for register in registers {
@@ -82,7 +82,7 @@ pub(super) fn store<D: Digit>(digits: &mut [D]) {
 /// Sign-extends a register of lanes to digits, by way of memory.
 ///
 /// # Safety
-/// As many digits lie behind `out` as lanes in a register.
+/// `out` has a digit for each lane in `narrow`, which are 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn widen<L: Lane, D: Digit>(lanes: __m256i, out: *mut D) {
@@ -144,7 +144,7 @@ macro_rules! row_kernels {
                 $lane, $set, $right, $left, $minus
             }
 
-            /// As the portable one.
+            /// See the portable path.
             #[target_feature(enable = "avx2")]
             pub(in crate::kernel) fn digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
                 job.check(rows.len());

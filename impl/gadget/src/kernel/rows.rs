@@ -4,7 +4,7 @@
 macro_rules! lane_kernels {
     ($features:literal, $register:ty, $load:ident, $store:ident, $and:ident,
      $lane:ty, $set:ident, $right:ident, $left:ident, $minus:ident) => {
-        /// Digits `at` and following at `place`. The bits above them are anything.
+        /// Digits `at` and following at `place`. The bits above them are arbitrary.
         ///
         /// # Safety
         /// The planes that the place names reach a register beyond `at`.
@@ -16,7 +16,7 @@ macro_rules! lane_kernels {
                 unsafe { $load(planes.as_ptr().add(plane * stride + at).cast()) }
             };
             let low = $right(load(place.plane), _mm_cvtsi64_si128(place.shift.into()));
-            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            // Bits that shifts bring from a neighbouring byte belong to neither half.
             let keep = $set((<$lane>::MAX >> place.shift) as _);
             if place.crosses {
                 let high = $left(load(place.plane + 1), _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
@@ -29,7 +29,7 @@ macro_rules! lane_kernels {
         /// Writes the first `left` lanes, or all, as digits.
         ///
         /// # Safety
-        /// As many digits lie behind `out`.
+        /// `out` has room for these digits.
         #[inline]
         #[target_feature(enable = $features)]
         unsafe fn put<D: Digit>(lanes: $register, out: *mut D, left: usize) {
@@ -48,7 +48,7 @@ macro_rules! lane_kernels {
             }
         }
 
-        /// As the portable one.
+        /// See the portable path.
         #[target_feature(enable = $features)]
         pub(in crate::kernel) fn dither_rows<D: Digit>(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [D]) {
             job.check(rows.len());
@@ -79,7 +79,7 @@ macro_rules! lane_kernels {
             let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(job.offsets[r] as _));
             let right = _mm_cvtsi64_si128(place.shift.into());
             let left = _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into());
-            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            // Bits that shifts bring from a neighbouring byte belong to neither half.
             let keep = $set((<$lane>::MAX >> place.shift) as _);
             let start = place.plane * job.stride;
             // SAFETY: `check` saw that planes reach as far as whole blocks of the row.

@@ -21,10 +21,10 @@ compiled! { "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi":
     decompose<W: Residue, D: Digit>(plan: &Plan<W>, input: &[W], words: &[u64], draws: Draws<'_, W>, rows: &mut Rows<'_, D>);
 }
 
-/// Stores one value all over.
+/// Fills the output with one value.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(super) fn store<D: Digit>(digits: &mut [D]) {
-    // Not a splat of one byte, which would become a call of memset.
+    // A splat of one byte would become a call of memset.
     let value = _mm512_set1_epi32(0x0102_0304);
     let (registers, rest) = bytemuck::cast_slice_mut::<D, u8>(digits).as_chunks_mut::<64>();
     for register in registers {
@@ -34,10 +34,10 @@ pub(super) fn store<D: Digit>(digits: &mut [D]) {
     rest.fill(4);
 }
 
-/// Sign-extends a register of lanes to digits. In registers: by way of memory it would take another store.
+/// Sign-extends a register of lanes to digits, in registers: through memory it would take another store.
 ///
 /// # Safety
-/// As many digits lie behind `out` as lanes in a register.
+/// `out` has room for a digit of each lane of a register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn widen<L: Lane, D: Digit>(lanes: __m512i, out: *mut D) {
@@ -83,8 +83,8 @@ macro_rules! row_kernels {
                 $lane, $set, $right, $left, $minus
             }
 
-            /// As the portable one. Places are looked up for every register: with all of it settled before, rows of bytes took 4 to 8 % longer
-            /// on Zen 5, where a tighter loop is not a faster one.
+            /// See the portable path. Places are looked up for every register: if they are computed before, rows of bytes take
+            /// 4 to 8 % longer on Zen 5, on which a tighter loop is not faster.
             #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
             pub(in crate::kernel) fn digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
                 const LANES: usize = 64 / size_of::<$lane>();
@@ -204,7 +204,7 @@ macro_rules! row_kernels {
                                 for r in 0..ROWS {
                                     let mut digit = $right(load(places[r].plane), right[r]);
                                     if CROSSES {
-                                        // Bits that shifts bring from a neighbouring byte are no part of either half.
+                                        // Bits that shifts bring from a neighbouring byte belong to neither half.
                                         let keep = $set((<$lane>::MAX >> places[r].shift) as _);
                                         let high = $left(load(high[r]), left[r]);
                                         digit = select(keep, digit, high);

@@ -1,4 +1,4 @@
-//! What descriptions of protocols over rings have alike, whose clients hold nothing but what follows from a public seed.
+//! The common part of the descriptions of protocols over rings whose clients' state follows from a public seed.
 
 use lattice::pack::Method;
 
@@ -23,8 +23,8 @@ numbers! {
     }
 }
 
-/// The messages of clients that fetch a seed: those of a query, by name, bytes a query and formula, of which those of no bytes are not sent,
-/// and the answer.
+/// The messages of clients that fetch a seed: those of a query, by name, bytes a query and formula (those of zero bytes are not sent), and
+/// the answer.
 pub(crate) fn seed_messages(
     sizes: &mut Sizes,
     queries: u64,
@@ -38,8 +38,8 @@ pub(crate) fn seed_messages(
     sizes.message("answer", Direction::Download, "answer", count(&[answer, queries]), formula, Some(queries));
 }
 
-/// Memory of a server and a client in one process: the server's tables, masks of packing keys, which the client has too, and `working`
-/// bytes at most beside them.
+/// Memory of a server and a client in one process: the server's tables, the masks of packing keys, which the client has too, and at most
+/// `working` bytes beside them.
 pub(crate) fn seed_memory(server: Vec<TableBytes>, key_masks: u64, working: u64) -> MemoryMap {
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
     MemoryMap {
