@@ -64,7 +64,9 @@ def fault(column: Printed, line: dict[str, Any]) -> str | None:
         return None
     printed, gammas = column.layout, tuple(layout.get("gammas", ())) or None
     answers = layout.get("answer_ciphertexts", layout.get("elements_per_item"))
-    right = same(printed.first, layout["rows"], 1 / 16) and same(printed.degree, layout.get("points", layout.get("cell_columns")))
+    right = same(printed.first, layout["rows"], 1 / 16) and same(
+        printed.degree, layout.get("points", layout.get("cell_columns"))
+    )
     right &= same(printed.answers, answers, 1 / 8) and printed.gammas in (None, gammas)
     return None if right else f"another layout: {layout}"
 

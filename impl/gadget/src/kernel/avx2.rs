@@ -133,12 +133,12 @@ unsafe fn widen<L: Lane, D: Digit>(lanes: __m256i, out: *mut D) {
     }
 }
 
-/// The kernels of one lane, in a module of that name.
+/// The kernels of one lane, as functions of a type of that name.
 macro_rules! row_kernels {
     ($lanes:ident, $lane:ty, $mask:ty, $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
-        pub(super) mod $lanes {
-            use super::*;
+        pub(super) struct $lanes;
 
+        impl $lanes {
             lane_kernels! {
                 "avx2", __m256i, _mm256_loadu_si256, _mm256_storeu_si256, _mm256_and_si256,
                 $lane, $set, $right, $left, $minus
@@ -146,24 +146,20 @@ macro_rules! row_kernels {
 
             /// See the portable path.
             #[target_feature(enable = "avx2")]
-            pub(in crate::kernel) fn digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
+            pub fn digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
                 job.check(rows.len());
                 for r in 0..job.places.len() {
                     // SAFETY: the job was checked.
                     match job.places[r].crosses {
-                        true => unsafe { row::<D, true, false>(job, &[], r, rows) },
-                        false => unsafe { row::<D, false, false>(job, &[], r, rows) },
+                        true => unsafe { Self::row::<D, true, false>(job, &[], r, rows) },
+                        false => unsafe { Self::row::<D, false, false>(job, &[], r, rows) },
                     }
                 }
             }
 
             /// Rows of digits with moved carries.
             #[target_feature(enable = "avx2")]
-            pub(in crate::kernel) fn carry_rows<D: Digit>(
-                job: &RowsJob<'_, $lane>,
-                mut carries: Carries<'_, '_>,
-                rows: &mut [D],
-            ) {
+            pub fn carry_rows<D: Digit>(job: &RowsJob<'_, $lane>, mut carries: Carries<'_, '_>, rows: &mut [D]) {
                 job.check(rows.len());
                 carries.check(job);
                 let (top, minus) = (job.places.len() - 1, carries.subtracted);
@@ -174,15 +170,15 @@ macro_rules! row_kernels {
                     while row + 4 <= top {
                         let words = carries.before(job, row + 4);
                         match (minus.is_empty(), crosses(row)) {
-                            (true, false) => group::<D, 4, false, false, false>(job, words, minus, row, rows),
-                            (true, true) => group::<D, 4, false, true, false>(job, words, minus, row, rows),
-                            _ => group::<D, 4, true, true, false>(job, words, minus, row, rows),
+                            (true, false) => Self::group::<D, 4, false, false, false>(job, words, minus, row, rows),
+                            (true, true) => Self::group::<D, 4, false, true, false>(job, words, minus, row, rows),
+                            _ => Self::group::<D, 4, true, true, false>(job, words, minus, row, rows),
                         }
                         row += 4;
                     }
                     let words = carries.before(job, top);
-                    (row..top).for_each(|row| group::<D, 1, true, true, false>(job, words, minus, row, rows));
-                    group::<D, 1, true, true, true>(job, words, minus, top, rows);
+                    (row..top).for_each(|row| Self::group::<D, 1, true, true, false>(job, words, minus, row, rows));
+                    Self::group::<D, 1, true, true, true>(job, words, minus, top, rows);
                 }
             }
 
@@ -218,7 +214,7 @@ macro_rules! row_kernels {
                         let selected = if SUBTRACT { expand(word(SELECT_ROW)) } else { zero };
                         for r in 0..ROWS {
                             // SAFETY: the caller's promise.
-                            let mut digit = unsafe { digit(job.planes, job.stride, places[r], at) };
+                            let mut digit = unsafe { Self::digit(job.planes, job.stride, places[r], at) };
                             if TOP {
                                 digit = _mm256_and_si256(digit, $set(places[r].exact_mask(<$lane>::BITS) as _));
                                 digit = $minus($minus(digit, incoming), $set(job.offsets[row] as _));
@@ -233,7 +229,7 @@ macro_rules! row_kernels {
                                 digit = $minus(digit, _mm256_and_si256(selected, $set(minus[r] as _)));
                             }
                             // SAFETY: as above.
-                            unsafe { put(digit, out.add(r * job.row_stride + at), n - at) };
+                            unsafe { Self::put(digit, out.add(r * job.row_stride + at), n - at) };
                         }
                     }
                 }
@@ -243,14 +239,14 @@ macro_rules! row_kernels {
 }
 
 row_kernels! {
-    lanes8, u8, u32,
+    Lanes8, u8, u32,
     _mm256_set1_epi8, _mm256_srl_epi16, _mm256_sll_epi16, _mm256_sub_epi8, expand8
 }
 row_kernels! {
-    lanes16, u16, u16,
+    Lanes16, u16, u16,
     _mm256_set1_epi16, _mm256_srl_epi16, _mm256_sll_epi16, _mm256_sub_epi16, expand16
 }
 row_kernels! {
-    lanes32, u32, u8,
+    Lanes32, u32, u8,
     _mm256_set1_epi32, _mm256_srl_epi32, _mm256_sll_epi32, _mm256_sub_epi32, expand32
 }

@@ -98,9 +98,9 @@ macro_rules! planar {
         }
     };
 }
-planar!(u8, planes8, lanes8);
-planar!(u16, planes16, lanes16);
-planar!(u32, planes32, lanes32);
+planar!(u8, planes8, Lanes8);
+planar!(u16, planes16, Lanes16);
+planar!(u32, planes32, Lanes32);
 
 /// Decomposes a tile on a vectorised path.
 pub(super) fn decompose<W: Residue, D: Digit>(

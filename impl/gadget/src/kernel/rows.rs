@@ -50,14 +50,14 @@ macro_rules! lane_kernels {
 
         /// See the portable path.
         #[target_feature(enable = $features)]
-        pub(in crate::kernel) fn dither_rows<D: Digit>(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [D]) {
+        pub fn dither_rows<D: Digit>(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [D]) {
             job.check(rows.len());
             assert!(dithers.len() >= job.planes.len());
             for r in 0..job.places.len() {
                 // SAFETY: the job was checked, and the dithers' planes are as many.
                 match job.places[r].crosses {
-                    true => unsafe { row::<D, true, true>(job, dithers, r, rows) },
-                    false => unsafe { row::<D, false, true>(job, dithers, r, rows) },
+                    true => unsafe { Self::row::<D, true, true>(job, dithers, r, rows) },
+                    false => unsafe { Self::row::<D, false, true>(job, dithers, r, rows) },
                 }
             }
         }
@@ -99,7 +99,7 @@ macro_rules! lane_kernels {
                 if DITHERED {
                     digits = $minus(digits, digit(dithers.as_ptr(), at));
                 }
-                put($minus(digits, offset), out.add(at), left);
+                Self::put($minus(digits, offset), out.add(at), left);
             };
             let fours = n / (4 * LANES) * (4 * LANES);
             for at in (0..fours).step_by(4 * LANES) {

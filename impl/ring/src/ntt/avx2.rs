@@ -1,8 +1,9 @@
 //! Registers of AVX2.
 
+use super::avx512::compiled;
 use super::field32::Isa32;
 use super::field64::Isa64;
-use super::lanes::{Constants, Field, Isa, instructions, passes};
+use super::lanes::{Constants, Field, Isa, instructions};
 use super::tables::Table;
 use std::arch::x86_64::*;
 
@@ -73,7 +74,7 @@ impl Isa for Avx2x32 {
         }
     }
 
-    passes!("avx2", forward, inverse);
+    compiled!("avx2", forward, inverse);
 }
 
 /// The high halves of `even` in the even lanes, those of `odd` in the odd ones.
@@ -151,7 +152,7 @@ impl Isa for Avx2x64 {
         }
     }
 
-    passes!("avx2", forward, inverse);
+    compiled!("avx2", forward, inverse);
 }
 
 impl Isa64 for Avx2x64 {

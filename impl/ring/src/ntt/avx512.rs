@@ -2,10 +2,38 @@
 
 use super::field32::Isa32;
 use super::field64::Isa64;
-use super::lanes::{Constants, Field, Isa, instructions, passes};
+use super::lanes::{Constants, Field, Isa, instructions};
 use super::tables::Table;
 use std::arch::asm;
 use std::arch::x86_64::*;
+
+/// The passes as functions of an instruction set, compiled with its features.
+macro_rules! compiled {
+    ($features:literal, $forward:ident, $inverse:ident) => {
+        #[target_feature(enable = $features)]
+        unsafe fn $forward<F: Field<I = Self>>(
+            constants: &Constants<<Self as Isa>::W>,
+            table: &Table<<Self as Isa>::W>,
+            signed: Option<&[i32]>,
+            data: &mut [<Self as Isa>::W],
+        ) {
+            // SAFETY: the caller's promise; the instructions are enabled here.
+            unsafe { super::passes::forward::<F>(constants, table, signed, data) }
+        }
+
+        #[target_feature(enable = $features)]
+        unsafe fn $inverse<F: Field<I = Self>>(
+            constants: &Constants<<Self as Isa>::W>,
+            table: &Table<<Self as Isa>::W>,
+            scale: &[<Self as Isa>::W; 4],
+            data: &mut [<Self as Isa>::W],
+        ) {
+            // SAFETY: as above.
+            unsafe { super::passes::inverse::<F>(constants, table, scale, data) }
+        }
+    };
+}
+pub(super) use compiled;
 
 /// Sixteen lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +137,7 @@ impl Isa for Avx512x32 {
         }
     }
 
-    passes!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", forward, inverse);
+    compiled!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", forward, inverse);
 }
 
 impl Isa32 for Avx512x32 {
@@ -186,8 +214,8 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
 }
 
 impl<const IFMA: bool> Avx512x64<IFMA> {
-    passes!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", forward_plain, inverse_plain);
-    passes!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,avx512ifma", forward_ifma, inverse_ifma);
+    compiled!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", forward_plain, inverse_plain);
+    compiled!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,avx512ifma", forward_ifma, inverse_ifma);
 }
 
 impl Isa64 for Avx512x64<false> {

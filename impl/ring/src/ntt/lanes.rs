@@ -74,34 +74,6 @@ macro_rules! instructions {
 }
 pub(super) use instructions;
 
-/// The passes as functions of an instruction set, compiled with its features.
-macro_rules! passes {
-    ($features:literal, $forward:ident, $inverse:ident) => {
-        #[target_feature(enable = $features)]
-        unsafe fn $forward<F: Field<I = Self>>(
-            constants: &Constants<<Self as Isa>::W>,
-            table: &Table<<Self as Isa>::W>,
-            signed: Option<&[i32]>,
-            data: &mut [<Self as Isa>::W],
-        ) {
-            // SAFETY: the caller's promise; the instructions are enabled here.
-            unsafe { super::passes::forward::<F>(constants, table, signed, data) }
-        }
-
-        #[target_feature(enable = $features)]
-        unsafe fn $inverse<F: Field<I = Self>>(
-            constants: &Constants<<Self as Isa>::W>,
-            table: &Table<<Self as Isa>::W>,
-            scale: &[<Self as Isa>::W; 4],
-            data: &mut [<Self as Isa>::W],
-        ) {
-            // SAFETY: as above.
-            unsafe { super::passes::inverse::<F>(constants, table, scale, data) }
-        }
-    };
-}
-pub(super) use passes;
-
 /// Numbers that depend on the prime alone, in an order of the field's own.
 pub(super) type Constants<W> = [W; 8];
 

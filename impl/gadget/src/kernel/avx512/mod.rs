@@ -72,12 +72,12 @@ fn select(mask: __m512i, a: __m512i, b: __m512i) -> __m512i {
     _mm512_ternarylogic_epi32::<0xca>(mask, a, b)
 }
 
-/// The kernels of one lane, in a module of that name.
+/// The kernels of one lane, as functions of a type of that name.
 macro_rules! row_kernels {
     ($lanes:ident, $lane:ty, $mask:ty, $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
-        pub(super) mod $lanes {
-            use super::*;
+        pub(super) struct $lanes;
 
+        impl $lanes {
             lane_kernels! {
                 "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi", __m512i, _mm512_loadu_si512, _mm512_storeu_si512, _mm512_and_si512,
                 $lane, $set, $right, $left, $minus
@@ -86,7 +86,7 @@ macro_rules! row_kernels {
             /// See the portable path. Places are looked up for every register: if they are computed before, rows of bytes take
             /// 4 to 8 % longer on Zen 5, on which a tighter loop is not faster.
             #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-            pub(in crate::kernel) fn digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
+            pub fn digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
                 const LANES: usize = 64 / size_of::<$lane>();
                 job.check(rows.len());
                 let n = job.coefficients;
@@ -95,8 +95,8 @@ macro_rules! row_kernels {
                     let out = rows[r * job.row_stride..].as_mut_ptr();
                     // SAFETY: `check` saw that planes reach as far as whole blocks of the row, and the row as far as `n`.
                     let each = |at: usize, left: usize| unsafe {
-                        let digit = _mm512_and_si512(digit(job.planes, job.stride, *place, at), mask);
-                        put($minus(digit, offset), out.add(at), left);
+                        let digit = _mm512_and_si512(Self::digit(job.planes, job.stride, *place, at), mask);
+                        Self::put($minus(digit, offset), out.add(at), left);
                     };
                     let fours = n / (4 * LANES) * (4 * LANES);
                     for at in (0..fours).step_by(4 * LANES) {
@@ -112,7 +112,7 @@ macro_rules! row_kernels {
 
             /// Rows of digits with moved carries.
             #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
-            pub(in crate::kernel) fn carry_rows<D: Digit>(
+            pub fn carry_rows<D: Digit>(
                 job: &RowsJob<'_, $lane>,
                 mut carries: Carries<'_, '_>,
                 rows: &mut [D],
@@ -133,25 +133,25 @@ macro_rules! row_kernels {
                         while row < top {
                             let words = carries.before(job, row + 2);
                             row += if narrow && plain(row, 2) {
-                                group::<D, 2, false, false, false>(job, words, minus, row, rows);
+                                Self::group::<D, 2, false, false, false>(job, words, minus, row, rows);
                                 2
                             } else {
                                 match plain(row, 1) {
-                                    true => group::<D, 1, false, false, false>(job, words, minus, row, rows),
-                                    false => group::<D, 1, false, true, false>(job, words, minus, row, rows),
+                                    true => Self::group::<D, 1, false, false, false>(job, words, minus, row, rows),
+                                    false => Self::group::<D, 1, false, true, false>(job, words, minus, row, rows),
                                 }
                                 1
                             };
                         }
-                        group::<D, 1, false, true, true>(job, carries.before(job, top), minus, top, rows);
+                        Self::group::<D, 1, false, true, true>(job, carries.before(job, top), minus, top, rows);
                     } else {
                         while row + 4 <= top {
-                            group::<D, 4, true, true, false>(job, carries.before(job, row + 4), minus, row, rows);
+                            Self::group::<D, 4, true, true, false>(job, carries.before(job, row + 4), minus, row, rows);
                             row += 4;
                         }
                         let words = carries.before(job, top);
-                        (row..top).for_each(|row| group::<D, 1, true, true, false>(job, words, minus, row, rows));
-                        group::<D, 1, true, true, true>(job, words, minus, top, rows);
+                        (row..top).for_each(|row| Self::group::<D, 1, true, true, false>(job, words, minus, row, rows));
+                        Self::group::<D, 1, true, true, true>(job, words, minus, top, rows);
                     }
                 }
             }
@@ -223,7 +223,7 @@ macro_rules! row_kernels {
                                     if SUBTRACT {
                                         digit = $minus(digit, _mm512_and_si512(selected, $set(minus[r] as _)));
                                     }
-                                    put(digit, out.add(r * out_stride + (start - from) + part), usize::MAX);
+                                    Self::put(digit, out.add(r * out_stride + (start - from) + part), usize::MAX);
                                 }
                             }
                         }
@@ -241,14 +241,14 @@ macro_rules! row_kernels {
 }
 
 row_kernels! {
-    lanes8, u8, u64,
+    Lanes8, u8, u64,
     _mm512_set1_epi8, _mm512_srl_epi16, _mm512_sll_epi16, _mm512_sub_epi8, _mm512_movm_epi8
 }
 row_kernels! {
-    lanes16, u16, u32,
+    Lanes16, u16, u32,
     _mm512_set1_epi16, _mm512_srl_epi16, _mm512_sll_epi16, _mm512_sub_epi16, _mm512_movm_epi16
 }
 row_kernels! {
-    lanes32, u32, u16,
+    Lanes32, u32, u16,
     _mm512_set1_epi32, _mm512_srl_epi32, _mm512_sll_epi32, _mm512_sub_epi32, _mm512_movm_epi32
 }
