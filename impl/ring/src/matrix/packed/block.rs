@@ -8,20 +8,14 @@ use crate::bits::{copy_shifted, for_width, pack_chunk, write_entries};
 /// Up to 64 consecutive rows of a [`super::PackedMatrix`], writable independently of the other blocks (and `Send`).
 pub struct RowBlockMut<'a> {
     data: &'a mut [u8],
-    first_row: usize,
     rows: usize,
     cols: usize,
     width: u32,
 }
 
 impl<'a> RowBlockMut<'a> {
-    pub(super) fn new(data: &'a mut [u8], first_row: usize, rows: usize, cols: usize, width: u32) -> Self {
-        Self { data, first_row, rows, cols, width }
-    }
-
-    /// The matrix row that is row 0 of this block.
-    pub fn first_row(&self) -> usize {
-        self.first_row
+    pub(super) fn new(data: &'a mut [u8], rows: usize, cols: usize, width: u32) -> Self {
+        Self { data, rows, cols, width }
     }
 
     /// Rows of the matrix in this block: 64, or fewer in the last one.

@@ -114,10 +114,10 @@ fn bits_beyond_the_source_are_zero() {
 fn blocks_are_filled_in_parallel() {
     use rayon::prelude::*;
     let mut matrix = PackedMatrix::new(100, 50, 7).unwrap();
-    let blocks: Vec<_> = matrix.blocks_mut().collect();
-    blocks.into_par_iter().for_each(|mut block| {
+    let blocks: Vec<_> = matrix.blocks_mut().enumerate().collect();
+    blocks.into_par_iter().for_each(|(number, mut block)| {
         for row in 0..block.rows() {
-            let entries = [(block.first_row() + row) as u16; 50];
+            let entries = [(64 * number + row) as u16; 50];
             block.set_row(row, &entries).unwrap();
         }
     });
