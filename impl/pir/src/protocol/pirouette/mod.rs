@@ -21,8 +21,7 @@ mod trace;
 
 use std::marker::PhantomData;
 
-pub use query::QueryForm;
-pub use query::{Bits, Index, SeedUse};
+pub use query::{Bits, Index, QueryForm, SeedUse};
 pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
