@@ -128,7 +128,7 @@ def test_an_unknown_instance_makes_the_set_unknown(inputs):
 def test_a_set_of_ours_that_stands_for_a_printed_column_is_audited(inputs, monkeypatch):
     """InsPIRe's columns run modulo 65537: N/t = 32768 at 1 GB is a line, what is derived from it is none."""
     joined, predictions, told, expected = inputs
-    shape, layout = (1 << 24, 512), {"rows": 1 << 15, "degree": 8, "answer_ciphertexts": 1}
+    shape, layout = (1 << 24, 512), {"rows": 1 << 15, "points": 8, "answer_ciphertexts": 1}
     rows, columns = [], {}
     monkeypatch.setattr(inspire_paper, "declared", lambda: columns)
     for name, place in (("inspire/column", "Tables 8 and 9"), ("inspire/secure", "derived from column")):

@@ -64,7 +64,9 @@ def fault(column: Printed, line: dict[str, Any]) -> str | None:
         return None
     printed, gammas = column.layout, tuple(layout.get("gammas", ())) or None
     answers = layout.get("answer_ciphertexts", layout.get("elements_per_item"))
-    right = same(printed.first, layout["rows"], 1 / 16) and same(printed.degree, layout.get("degree"))
+    right = same(printed.first, layout["rows"], 1 / 16) and same(
+        printed.degree, layout.get("points", layout.get("cell_columns"))
+    )
     right &= same(printed.answers, answers, 1 / 8) and printed.gammas in (None, gammas)
     return None if right else f"another layout: {layout}"
 
@@ -97,7 +99,7 @@ def test_another_layout_is_seen(binary):
     place = ("inspire/repaired with folding.points=4, folding.rows=65536", 2**24, 512)
     column, line = own()["inspire", "9/1GB/64B/65536"], described()[place]
     assert fault(column, line) is None
-    for change in ({"rows": 2 * line["layout"]["rows"]}, {"degree": 8}, {"answer_ciphertexts": 2}):
+    for change in ({"rows": 2 * line["layout"]["rows"]}, {"points": 8}, {"answer_ciphertexts": 2}):
         assert "another layout" in (fault(column, line | {"layout": line["layout"] | change}) or "")
     assert fault(column, line | {"shape": {"records": 2**25, "record_bits": 512}}) == "another database"
     assert fault(column, line | {"shape": {"records": 2**33, "record_bits": 1}}) == "records of another size"

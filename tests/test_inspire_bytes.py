@@ -64,7 +64,7 @@ def measures(of: Configuration, description: dict) -> bool:
     if layout["rows"] != of.number("N/t"):
         return False
     if of.protocol == "InsPIRe":
-        return bool(layout["degree"] == of.number("interp_degree"))
+        return bool(layout["points"] == of.number("interp_degree"))
     return bool(layout["gammas"] == [of.number(f"gamma{k}") for k in range(3)])
 
 

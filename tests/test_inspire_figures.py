@@ -192,7 +192,7 @@ def test_many_sets_with_one_figure_are_counted(found, expected, contradictions):
 
 
 def test_records_of_other_databases_are_lines_of_their_own(tmp_path, expected, contradictions):
-    small = synthetic.record("inspire", "small", 2**16, 512, {"rows": 2048, "degree": 1, "answer_ciphertexts": 1})
+    small = synthetic.record("inspire", "small", 2**16, 512, {"rows": 2048, "points": 1, "answer_ciphertexts": 1})
     found = load(tmp_path, [small])
     table = build(found, expected, contradictions, "9")
     assert "| 2^16 x 512 bit | InsPIRe | N/t = 2048, t = 1, 1 answer | here, small† |" in table.markdown()
@@ -252,9 +252,9 @@ def test_sets_of_our_own_are_not_held_against_the_printed_bytes(tmp_path, expect
 
 
 def test_applications_are_matched_by_database(tmp_path, expected, contradictions):
-    layout = {"rows": 16384, "degree": 1, "answer_ciphertexts": 64}
+    layout = {"rows": 16384, "points": 1, "answer_ciphertexts": 64}
     retrieval = synthetic.record("inspire", "ipfs", 2**14, 2**21, layout)
-    discovery = synthetic.record("inspire", "ipfs", 200_000, 800, {"rows": 4096, "degree": 2, "answer_ciphertexts": 1})
+    discovery = synthetic.record("inspire", "ipfs", 200_000, 800, {"rows": 4096, "points": 2, "answer_ciphertexts": 1})
     found = load(tmp_path, [retrieval, discovery])
     table = build(found, expected, contradictions, "6")
     own = table.data[table.data["here"].notna()].set_index(["database", "metric"])["here"]
@@ -275,7 +275,7 @@ def test_bytes_of_applications_that_differ_are_marked(tmp_path, expected, contra
     """292 KB are N/t = 16384; at as many rows as the records need there are fewer."""
     rows = {"published": 16384, "tight": 9766}
     gadget = {"dropped": 0, "signed": False}
-    layout = {"degree": 32, "answer_ciphertexts": 1, "plain_modulus": 65537, "point_sent": True}
+    layout = {"points": 32, "answer_ciphertexts": 1, "plain_modulus": 65537, "point_sent": True}
     layout |= {"packing_gadget": gadget, "rgsw_gadget": gadget, "body_coefficients": 2048, "ring_degree": 2048}
     found = [synthetic.record("inspire", name, 20_000_000, 512, layout | {"rows": n}) for name, n in rows.items()]
     text = build(load(tmp_path, found), expected, contradictions, "7").markdown()
@@ -293,7 +293,7 @@ def test_bytes_of_applications_that_differ_are_marked(tmp_path, expected, contra
 
 
 def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tmp_path):
-    layout = {"rows": 32768, "degree": 8, "answer_ciphertexts": 1, "tables": 8, "tables_rebuilt": 3}
+    layout = {"rows": 32768, "points": 8, "answer_ciphertexts": 1, "tables": 8, "tables_rebuilt": 3}
     shape = ("inspire", "one", 2**24, 512, layout)
     seconds = {"update_encode": 0.25, "update_packing_tables": 0.5, "update_server": 1.0, "hint": 3.0, "answer": 0.05}
 

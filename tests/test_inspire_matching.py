@@ -73,7 +73,7 @@ def test_what_a_printed_size_leaves_open_is_half_a_unit_of_its_last_digit(tmp_pa
     assert columns["content_retrieval"].rounding["total_comm"] == pytest.approx(0.005 * KIB**2)
     assert columns["peer_routing"].rounding["total_comm"] == KIB / 2
     for name, more, mark in (("a", 0, ""), ("b", 1, ""), ("c", 2, "≠"), ("d", -8, ""), ("e", -9, "≠")):
-        layout = {"rows": 16384, "degree": 1, "answer_ciphertexts": 64}
+        layout = {"rows": 16384, "points": 1, "answer_ciphertexts": 64}
         retrieval = synthetic.record("inspire", "ipfs", 2**14, 2**21, layout)
         retrieval["transcript"][0]["payload_bytes"] += more * KIB
         text = build(load(tmp_path / name, [retrieval]), expected, contradictions, "6").markdown()

@@ -122,7 +122,7 @@ def test_more_of_everything_is_more_noise():
 def interpolated(degree=32, rows=1 << 15, signed=False, answers=1):
     """InsPIRe with p = 65535."""
     gadget = GADGET | {"signed": signed}
-    layout = {"rows": rows, "degree": degree, "plain_modulus": 65535, "polynomials_per_record": answers}
+    layout = {"rows": rows, "points": degree, "plain_modulus": 65535, "polynomials_per_record": answers}
     layout |= {"used_coefficients": D, "mask_modulus": 268369921, "body_modulus": "2^20"}
     layout |= {"packing_gadget": gadget, "rgsw_gadget": gadget}
     return {"layout": layout, "instances": [second(rows)]}
@@ -253,7 +253,7 @@ def recursive(rows=4096, degree=2048, gamma=64):
     """InsPIRe^(2) at 1 GB."""
     layout = {
         "rows": rows,
-        "degree": degree,
+        "cell_columns": degree,
         "gammas": [gamma, 1024, gamma],
         "plain_modulus": 1 << 16,
         "digit_bits": 16,

@@ -1,4 +1,4 @@
-"""The glossary of layouts is complete: docs/layout.md has every key that a description has, and no other."""
+"""docs/layout.md has every key of a description's layout, and no other; every layout is of its protocol's schema."""
 
 from __future__ import annotations
 
@@ -7,13 +7,29 @@ import json
 import re
 from pathlib import Path
 
+import jsonschema
+
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def golden() -> list[dict]:
+    """Descriptions of every set that was not refused."""
+    with gzip.open(ROOT / "tests/golden/descriptions.jsonl.gz", "rt") as lines:
+        return [document for line in lines if "error" not in (document := json.loads(line))]
 
 
 def test_every_key_of_a_layout_is_in_the_glossary() -> None:
     keys = re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/layout.md").read_text(), re.M)
     assert keys == sorted(set(keys))
-    with gzip.open(ROOT / "tests/golden/descriptions.jsonl.gz", "rt") as lines:
-        described = [json.loads(line) for line in lines]
-    found = {key for description in described for key in description.get("layout", {})}
+    found = {key for description in golden() for key in description["layout"]}
     assert set(keys) == found
+
+
+def test_every_layout_is_of_its_protocol_s_schema() -> None:
+    schema = json.loads((ROOT / "impl/cli/schemas/description.schema.json").read_text())
+    layouts = {layout["title"]: layout for layout in schema["properties"]["layout"]["anyOf"]}
+    validators = {name: jsonschema.Draft202012Validator(layout) for name, layout in layouts.items()}
+    for description in golden():
+        layout, name = description["layout"], description["protocol"]
+        validators[name].validate(layout)
+        assert set(layout) <= set(layouts[name]["properties"]), description["id"]

@@ -202,7 +202,7 @@ def test_the_share_of_dropped_digits_by_hand(described, name):
     """Rounded digits leave an error of b^2 / 12, which meets the key n - 1 times a packing and once a step."""
     description = described[name]
     [instance], layout = description["instances"], description["layout"]
-    n, square, degree = instance["dimension"], instance["secret"]["stddev"] ** 2, layout["degree"]
+    n, square, degree = instance["dimension"], instance["secret"]["stddev"] ** 2, layout["points"]
     packing, step = (4.0 ** layout[f"{gadget}_gadget"]["base_log2"] / 12 for gadget in ("packing", "rgsw"))
     shrink = (parse_modulus(layout["mask_modulus"]) / parse_modulus(instance["modulus"])) ** 2
     stage = decisions_of(description, 1.0)["switch"]

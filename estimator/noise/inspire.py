@@ -49,7 +49,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     rings = Rings.of([d["instances"][0] for d in descriptions])
     keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
     selector = Keys.of([o["rgsw_gadget"] for o in layouts], rings.modulus)
-    rows, degree = numbers(layouts, "rows"), numbers(layouts, "degree")
+    rows, degree = numbers(layouts, "rows"), numbers(layouts, "points")
     p, answers = numbers(layouts, "plain_modulus"), Answers.of(layouts)
 
     product, product_bound = rings.product(rows, p)

@@ -51,7 +51,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
     counts = np.where(whole[:, None], np.stack([full, counts.sum(axis=1) - full], axis=1), counts)
     # Values have more bits than digits, so that a mask's fill more than one polynomial.
     terms = [np.where(whole, digits, 1.0) for digits in (rings.n, counts[:, 1])]
-    products, bounds = zip(*(rings.product(numbers(layouts, "degree") * each, p) for each in terms))
+    products, bounds = zip(*(rings.product(numbers(layouts, "cell_columns") * each, p) for each in terms))
 
     def packed(under: Rings) -> list[Noise]:
         """The noise that packing adds to both classes."""
@@ -73,7 +73,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
             decision=Decision(answers.threshold(p), union, counts * copies[:, None], key=key),
             common_share=lattice.mean_in_common(keys.gadget) * answers.share(rings, added[0], packing),
             # All digits of a cell meet the errors of one second query; a run counts each ciphertext as a key.
-            terms=numbers(layouts, "degree") * terms[0] / numbers(layouts, "answer_ciphertexts"),
+            terms=numbers(layouts, "cell_columns") * terms[0] / numbers(layouts, "answer_ciphertexts"),
         ),
     ]
 

@@ -2,7 +2,7 @@
 
 use crate::residue::Residue;
 use ring::Prg;
-use ring::prg::{OsRandomError, Seed};
+use ring::prg::Seed;
 use std::any::Any;
 
 /// A stream of fair bits. Every decomposition takes the next ones, so that none is used twice.
@@ -17,11 +17,6 @@ impl Coins {
     /// The coins of a seed: the same seed gives the same decompositions, on every kernel.
     pub fn from_seed(seed: Seed) -> Self {
         Self { prg: seed.prg(), next_byte: 0, spare: None }
-    }
-
-    /// Coins from the operating system's generator.
-    pub fn from_os() -> Result<Self, OsRandomError> {
-        Ok(Self::from_seed(Seed::from_os()?))
     }
 
     /// The kept buffer if it has this type, else a new one.

@@ -24,11 +24,6 @@ pub struct Precomputed<W> {
 }
 
 impl<W: Residue> Precomputed<W> {
-    /// Bytes of the coins.
-    pub fn bytes(&self) -> usize {
-        size_of_val(&*self.carries) + size_of_val(&*self.thresholds) + size_of_val(&*self.dither)
-    }
-
     /// Draws the coins of `coefficients` coefficients from `start` on, a multiple of [`UNIT`].
     pub(crate) fn draw(
         &mut self,

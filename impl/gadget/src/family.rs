@@ -51,11 +51,6 @@ impl Family {
     pub fn randomised(self) -> bool {
         !matches!(self, Self::Unsigned | Self::Balanced | Self::Symmetric)
     }
-
-    /// Whether every digit has mean exactly zero over the coins, for every input.
-    pub fn centred(self) -> bool {
-        matches!(self, Self::Gmp19 | Self::Zy22 | Self::DitherQ)
-    }
 }
 
 impl fmt::Display for Family {

@@ -53,24 +53,36 @@ pub trait Residue:
     fn as_u64(slice: &[Self]) -> Option<&[u64]>;
 }
 
+/// What both words do alike.
+macro_rules! of_word {
+    ($most:literal) => {
+        const BITS: u32 = Self::BITS;
+        const MAX_MODULUS_BITS: u32 = $most;
+
+        #[inline]
+        fn from_u128(value: u128) -> Self {
+            value as Self
+        }
+
+        #[inline]
+        fn to_u128(self) -> u128 {
+            self as u128
+        }
+
+        #[inline]
+        fn low(self) -> u64 {
+            self as u64
+        }
+
+        #[inline]
+        fn from_le(word: Self) -> Self {
+            Self::from_le(word)
+        }
+    };
+}
+
 impl Residue for u64 {
-    const BITS: u32 = 64;
-    const MAX_MODULUS_BITS: u32 = 62;
-
-    #[inline]
-    fn from_u128(value: u128) -> Self {
-        value as u64
-    }
-
-    #[inline]
-    fn to_u128(self) -> u128 {
-        u128::from(self)
-    }
-
-    #[inline]
-    fn low(self) -> u64 {
-        self
-    }
+    of_word!(62);
 
     #[inline(always)]
     unsafe fn quotient(self, base: Self, inverse: f64) -> Self {
@@ -89,43 +101,17 @@ impl Residue for u64 {
     }
 
     #[inline]
-    fn from_le(word: Self) -> Self {
-        Self::from_le(word)
-    }
-
-    #[inline]
     fn as_u64(slice: &[Self]) -> Option<&[u64]> {
         Some(slice)
     }
 }
 
 impl Residue for u128 {
-    const BITS: u32 = 128;
-    const MAX_MODULUS_BITS: u32 = 126;
-
-    #[inline]
-    fn from_u128(value: u128) -> Self {
-        value
-    }
-
-    #[inline]
-    fn to_u128(self) -> u128 {
-        self
-    }
-
-    #[inline]
-    fn low(self) -> u64 {
-        self as u64
-    }
+    of_word!(126);
 
     #[inline(always)]
     unsafe fn quotient(self, base: Self, _: f64) -> Self {
         self / base
-    }
-
-    #[inline]
-    fn from_le(word: Self) -> Self {
-        Self::from_le(word)
     }
 
     #[inline]

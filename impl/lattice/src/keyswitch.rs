@@ -8,9 +8,6 @@ use rand::RngCore;
 use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word, Work};
 
 /// The key that switches from the secret `from` (NTT domain, any polynomial) to `to`: RLWE'(-from) under `to`.
-///
-/// # Errors
-/// A `from` or a gadget of another ring than `to`.
 pub fn switching_key<W: Word>(
     from: &Poly<W, Ntt>,
     to: &RlweKey<W>,
@@ -67,11 +64,6 @@ impl<W: Word> AutomorphismKey<W> {
     pub(crate) fn check(&self, gadget: &RingGadget<W>) -> Result<(), LatticeError> {
         gadget.check_key(&self.key)
     }
-
-    /// The map.
-    pub fn map(&self) -> &Automorphism {
-        &self.map
-    }
 }
 
 impl GadgetShape {
@@ -88,9 +80,6 @@ impl GadgetShape {
 
 impl<W: Word> RingGadget<W> {
     /// Switches `input` from the old key to the new: the phase gains only noise. `key`: from [`switching_key`], with this gadget.
-    ///
-    /// # Errors
-    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn key_switch(
         &self,
         input: &Rlwe<W, Coefficient>,
@@ -105,9 +94,6 @@ impl<W: Word> RingGadget<W> {
     }
 
     /// Maps the phase of `input` by X -> X^k, under the same key.
-    ///
-    /// # Errors
-    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn automorphism(
         &self,
         input: &Rlwe<W, Coefficient>,

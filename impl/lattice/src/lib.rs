@@ -3,6 +3,10 @@
 //! Phases are b - <a, s> (LWE) and b - a s (RLWE). A [`RingGadget`] is a digit decomposition for a ring; every product with a
 //! gadget encryption is a method of it and works for every family of gadgets. Secret keys make *seeded* encryptions, which
 //! are sent as seed and bodies; `expand` gives the full ciphertexts in the NTT domain, in the form that products read.
+//!
+//! Operations refuse operands of another ring, dimension, modulus or packing than the others', keys made with another gadget, keys that
+//! are missing, and bytes that are too many or too few, hold a residue not below its modulus, or padding that is not zero. Where an
+//! operation refuses more, it says so under *Errors*.
 
 pub mod convert;
 mod decompose;

@@ -121,9 +121,6 @@ impl SplitRing {
     }
 
     /// The opener of a key of that degree.
-    ///
-    /// # Errors
-    /// A key of another degree.
     pub fn key<W: Word>(&self, key: &RlweKey<W>) -> Result<SplitKey, LatticeError> {
         let key = RlweKey::from_coefficients(&self.0, key.coefficients().to_vec())?;
         Ok(SplitKey { ring: Arc::clone(&self.0), key })
@@ -160,9 +157,6 @@ impl SplitKey {
     }
 
     /// The phase in units of q_b: b - (q_b / q_a) (a s), in [-q_b / 2, q_b / 2), to double precision.
-    ///
-    /// # Errors
-    /// A ciphertext of another dimension.
     pub fn phase(&self, ciphertext: &SplitRlwe) -> Result<Vec<f64>, LatticeError> {
         self.check(ciphertext)?;
         let (qa, qb) = (ciphertext.modulus_a.value() as f64, ciphertext.modulus_b.value() as f64);

@@ -102,9 +102,6 @@ impl GadgetShape {
 
 impl<W: Word> RingGadget<W> {
     /// RLWE'(m) times a polynomial c: an encryption of m c. `out` is overwritten.
-    ///
-    /// # Errors
-    /// A polynomial, a key or an `out` of another ring, a key made with another gadget.
     pub fn gadget_product(
         &self,
         c: &Poly<W, Coefficient>,
@@ -116,9 +113,6 @@ impl<W: Word> RingGadget<W> {
     }
 
     /// RGSW(m) times a ciphertext: the phase is multiplied by m. `out` is overwritten.
-    ///
-    /// # Errors
-    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn external_product(
         &self,
         input: &Rlwe<W, Coefficient>,
@@ -130,9 +124,6 @@ impl<W: Word> RingGadget<W> {
     }
 
     /// zero + RGSW(bit) (one - zero): selects `zero` or `one`. `out` is overwritten.
-    ///
-    /// # Errors
-    /// A ciphertext, a key or an `out` of another ring, a key made with another gadget.
     pub fn cmux(
         &self,
         selector: &Rgsw<W>,

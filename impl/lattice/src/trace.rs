@@ -61,9 +61,6 @@ impl<W: Word> TraceKeys<W> {
     }
 
     /// The key for X -> X^(2^level + 1).
-    ///
-    /// # Errors
-    /// A level without a key.
     pub fn level(&self, level: u32) -> Result<&AutomorphismKey<W>, LatticeError> {
         level
             .checked_sub(self.first)

@@ -5,5 +5,3 @@ pub mod core;
 pub mod parts;
 pub mod protocol;
 pub mod registry;
-
-pub use crate::core::error::{Error, Result};

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use schemars::generate::SchemaSettings;
+
 use crate::core::database::Database;
 use crate::core::description::Description;
 use crate::core::error::{Error, Result};
@@ -42,6 +44,8 @@ pub struct Protocol {
     pub session: OpenSession,
     /// JSON Schema of its parameter files.
     pub schema: fn() -> serde_json::Value,
+    /// JSON Schema of what its descriptions say of a layout.
+    pub layout: fn() -> serde_json::Value,
 }
 
 const fn entry<S: protocol::Protocol + 'static>(source_hash: &'static str) -> Protocol {
@@ -53,6 +57,7 @@ const fn entry<S: protocol::Protocol + 'static>(source_hash: &'static str) -> Pr
         check: |file| read::<S>(file).map(|_| ()),
         session: open::<S>,
         schema: schema_of::<S::Set>,
+        layout: layout::<S>,
     }
 }
 
@@ -74,6 +79,14 @@ fn describe<S: protocol::Protocol>(file: &ParameterFile, workload: &Workload) ->
     }
     let sizes = S::describe(&params, workload).map_err(|e| file.named(e))?;
     Ok(sizes.describe(S::NAME, file.id(), workload))
+}
+
+fn layout<S: protocol::Protocol>() -> serde_json::Value {
+    let settings = SchemaSettings::default().with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<S::Numbers>();
+    schema.remove("$schema");
+    schema.insert("title".into(), S::NAME.into());
+    schema.to_value()
 }
 
 fn open<'a, S: protocol::Protocol + 'static>(

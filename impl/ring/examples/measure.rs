@@ -50,18 +50,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     });
     println!("encode rows from bits, again: {:.2} GB/s", payload / encode / 1e9);
-    let blocks: Vec<_> = matrix.blocks_mut().take(25).collect();
-    let columns_payload = payload * blocks.len() as f64 * 64.0 / rows as f64;
-    let encode = seconds(|| {
-        blocks.into_iter().for_each(|mut block| {
-            let result = block.fill_columns(|_, col, out| {
-                ring::bits::read_entries(&row, (col % 64) as u64 * 72, width.min(15), out);
-            });
-            assert!(result.is_ok());
-        });
-    });
-    println!("encode columns from bits: {:.2} GB/s", columns_payload / encode / 1e9);
-
     let best = Probe::new(Kernel::best(), 2 << 30)?;
     let reading = best.best(3);
     println!(

@@ -1,11 +1,8 @@
-//! Samples for polynomials: uniform residues in bulk, from a generator or expanded from a seed, and small signed values.
+//! Samples for polynomials: uniform residues in bulk, from a generator or expanded from a seed.
 
-use crate::gaussian::{DiscreteGaussian, StdDevError};
 use crate::modulus::Modulus;
-use crate::noise::StdDev;
 use crate::prg::Prg;
 use crate::residues::Word;
-use crate::secret;
 use rand::RngCore;
 
 /// Bytes drawn at a time.
@@ -71,58 +68,6 @@ fn fill_limbs<W: Word>(mut source: Rejection<impl FnMut(&mut [u8])>, moduli: &[M
     if !out.is_empty() {
         let n = out.len() / moduli.len();
         moduli.iter().zip(out.chunks_mut(n)).for_each(|(modulus, limb)| source.fill(modulus, limb));
-    }
-}
-
-/// A distribution of small signed numbers: secrets and errors.
-#[derive(Clone, Debug)]
-pub enum Small {
-    /// 0 or 1, each with probability 1/2.
-    Binary,
-    /// -1, 0 or 1, each with probability 1/3.
-    Ternary,
-    /// A fixed number of entries -1 or 1 at uniform places with uniform signs, zeros elsewhere.
-    FixedWeight(usize),
-    /// The discrete Gaussian.
-    Gaussian(DiscreteGaussian),
-}
-
-/// More entries of fixed weight than a vector has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{weight} entries are not zero, but the vector has only {len}")]
-pub struct WeightError {
-    /// The requested weight.
-    pub weight: usize,
-    /// Length of the vector.
-    pub len: usize,
-}
-
-impl Small {
-    /// The discrete Gaussian of that standard deviation or width.
-    pub fn gaussian(size: impl Into<StdDev>) -> Result<Self, StdDevError> {
-        DiscreteGaussian::new(size).map(Self::Gaussian)
-    }
-
-    /// Fills `out` with samples; only a fixed weight above `out.len()` fails, and then `out` is left as it was.
-    pub fn fill(&self, rng: &mut impl RngCore, out: &mut [i32]) -> Result<(), WeightError> {
-        match self {
-            Self::Binary => secret::fill_binary(rng, out),
-            Self::Ternary => secret::fill_ternary(rng, out),
-            Self::Gaussian(gaussian) => gaussian.fill(rng, out),
-            Self::FixedWeight(weight) if secret::fill_fixed_weight(rng, *weight, out) => {}
-            Self::FixedWeight(weight) => return Err(WeightError { weight: *weight, len: out.len() }),
-        }
-        Ok(())
-    }
-
-    /// E[x^2] of an entry of a vector of `len` (for the Gaussian, the square of its standard deviation).
-    pub fn second_moment(&self, len: usize) -> f64 {
-        match self {
-            Self::Binary => 0.5,
-            Self::Ternary => 2.0 / 3.0,
-            Self::FixedWeight(weight) => *weight as f64 / len as f64,
-            Self::Gaussian(gaussian) => gaussian.stddev().0.powi(2),
-        }
     }
 }
 

@@ -28,11 +28,6 @@ pub fn fill_uniform_u32(rng: &mut impl RngCore, out: &mut [u32]) {
     out.fill_with(|| rng.next_u32());
 }
 
-/// -1, 0 or 1, each with probability 1/3.
-pub fn ternary(rng: &mut impl RngCore) -> i32 {
-    uniform_below(rng, 3) as i32 - 1
-}
-
 /// Fills `out` with -1, 0 and 1, each with probability 1/3: sixteen candidates of two bits from each word.
 pub fn fill_ternary(rng: &mut impl RngCore, out: &mut [i32]) {
     let (mut word, mut left) = (0, 0);
@@ -54,33 +49,6 @@ pub fn fill_ternary(rng: &mut impl RngCore, out: &mut [i32]) {
 /// 0 or 1, each with probability 1/2.
 pub fn binary(rng: &mut impl RngCore) -> i32 {
     (rng.next_u32() & 1) as i32
-}
-
-/// Fills `out` with 0 and 1, each with probability 1/2.
-pub fn fill_binary(rng: &mut impl RngCore, out: &mut [i32]) {
-    for values in out.chunks_mut(32) {
-        let word = rng.next_u32();
-        for (i, value) in values.iter_mut().enumerate() {
-            *value = (word >> i & 1) as i32;
-        }
-    }
-}
-
-/// Fills `out` with exactly `weight` entries of -1 or 1 at uniform places with uniform signs, zeros elsewhere. Returns
-/// whether that was possible, that is, whether `weight` is at most `out.len()`; if not, `out` is left as it was.
-#[must_use]
-pub fn fill_fixed_weight(rng: &mut impl RngCore, weight: usize, out: &mut [i32]) -> bool {
-    if weight > out.len() {
-        return false;
-    }
-    out.fill(0);
-    // Floyd's selection: the i-th draw is below i + 1, and a place already taken gives way to place i itself.
-    for i in out.len() - weight..out.len() {
-        let place = uniform_below(rng, i as u64 + 1) as usize;
-        let place = if out[place] == 0 { place } else { i };
-        out[place] = 1 - 2 * binary(rng);
-    }
-    true
 }
 
 #[cfg(test)]

@@ -63,10 +63,18 @@ fn of_parameters() -> Vec<(String, Value)> {
     registry::all().iter().map(|protocol| (protocol.name.to_string(), (protocol.schema)())).collect()
 }
 
+/// Descriptions, whose layout is that of one of the protocols.
+fn description() -> Value {
+    let mut schema = schema_for!(Description).to_value();
+    let layouts: Vec<Value> = registry::all().iter().map(|protocol| (protocol.layout)()).collect();
+    schema["properties"]["layout"]["anyOf"] = layouts.into();
+    schema
+}
+
 /// Everything this program reads or writes.
 fn all() -> Vec<(String, Value)> {
     let mut schemas = vec![
-        ("description".to_string(), schema_for!(Description).to_value()),
+        ("description".to_string(), description()),
         ("run".to_string(), schema_for!(RunRecord).to_value()),
         ("group".to_string(), schema_for!(GroupFile<Row>).to_value()),
         ("primitive-description".to_string(), schema_for!(PrimitiveDescription).to_value()),

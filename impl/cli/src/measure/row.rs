@@ -17,6 +17,28 @@ pub trait Asked: Clone + Serialize + DeserializeOwned {
     fn run(&self) -> Run<'_>;
 }
 
+/// A row of group files of that schema, by the fields that all kinds of rows have.
+macro_rules! asked {
+    ($row:ty, $schema:literal) => {
+        impl Asked for $row {
+            const GROUP_SCHEMA: &'static str = $schema;
+
+            fn run(&self) -> Run<'_> {
+                Run {
+                    id: &self.id,
+                    out: &self.out,
+                    repetitions: self.repetitions,
+                    kernel: &self.kernel,
+                    seed: self.seed.as_deref(),
+                    time_limit_seconds: self.time_limit_seconds,
+                    predicted_seconds: self.predicted_seconds,
+                }
+            }
+        }
+    };
+}
+pub(crate) use asked;
+
 /// Rows measured together, interleaved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::measure::row::{Asked, staleness_key};
+use crate::measure::row::{Asked, asked, staleness_key};
 use crate::measure::run::{MOST_REPETITIONS, Run, kernel, repetitions};
 
 /// One primitive with its settings.
@@ -41,21 +41,7 @@ pub struct PrimitiveRow {
     pub out: PathBuf,
 }
 
-impl Asked for PrimitiveRow {
-    const GROUP_SCHEMA: &'static str = "primitive-group";
-
-    fn run(&self) -> Run<'_> {
-        Run {
-            id: &self.id,
-            out: &self.out,
-            repetitions: self.repetitions,
-            kernel: &self.kernel,
-            seed: self.seed.as_deref(),
-            time_limit_seconds: self.time_limit_seconds,
-            predicted_seconds: self.predicted_seconds,
-        }
-    }
-}
+asked!(PrimitiveRow, "primitive-group");
 
 impl PrimitiveRow {
     /// Hash of all that decides what a record of this row says: the settings, the row and the sources. Where the record goes

@@ -6,7 +6,7 @@ use pir::core::set_file::With;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::measure::row::{Asked, staleness_key};
+use crate::measure::row::{Asked, asked, staleness_key};
 use crate::measure::run::{MOST_REPETITIONS, Run, kernel, repetitions};
 
 /// The default database.
@@ -79,21 +79,7 @@ fn database() -> String {
     DATABASE.into()
 }
 
-impl Asked for Row {
-    const GROUP_SCHEMA: &'static str = "group";
-
-    fn run(&self) -> Run<'_> {
-        Run {
-            id: &self.id,
-            out: &self.out,
-            repetitions: self.repetitions,
-            kernel: &self.kernel,
-            seed: self.seed.as_deref(),
-            time_limit_seconds: self.time_limit_seconds,
-            predicted_seconds: self.predicted_seconds,
-        }
-    }
-}
+asked!(Row, "group");
 
 impl Row {
     /// Hash of all that decides what a record of this row says: the resolved set, whose hash has what `with` sets, the row and the

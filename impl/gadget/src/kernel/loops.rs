@@ -154,3 +154,14 @@ fn split<const MODE: u8, L: Lane>(source: &Source<'_>, stride: usize, planes: &m
         }
     }
 }
+
+/// The loops of these signatures compiled with the features of a path.
+macro_rules! compiled {
+    ($features:literal: $($name:ident $(<$($generic:ident: $bound:path),*>)? ($($argument:ident: $type:ty),*);)*) => {$(
+        #[target_feature(enable = $features)]
+        pub(super) fn $name $(<$($generic: $bound),*>)? ($($argument: $type),*) {
+            loops::$name($($argument),*)
+        }
+    )*};
+}
+pub(super) use compiled;

@@ -10,6 +10,8 @@ mod jobs;
 mod loops;
 #[cfg(target_arch = "x86_64")]
 mod planar;
+#[cfg(target_arch = "x86_64")]
+mod rows;
 mod scalar;
 
 use crate::digit::Digit;

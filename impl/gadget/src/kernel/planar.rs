@@ -33,14 +33,14 @@ impl Vectorised {
     }
 }
 
-/// Calls the function of that name on the path of `$kernel`.
+/// Calls the function of that name, of those lanes where they are named, on the path of `$kernel`.
 macro_rules! dispatch {
-    ($kernel:expr, $function:ident $(::<$($constant:tt),*>)? ($($argument:expr),* $(,)?)) => {
+    ($kernel:expr, $([$lanes:ident])? $function:ident $(::<$($constant:tt),*>)? ($($argument:expr),* $(,)?)) => {
         match $kernel {
             // SAFETY: a `Vectorised` comes from a `Checked` kernel: the processor has every feature its functions enable.
-            Vectorised::Avx512 => unsafe { avx512::$function $(::<$($constant),*>)? ($($argument),*) },
+            Vectorised::Avx512 => unsafe { avx512::$($lanes::)?$function $(::<$($constant),*>)? ($($argument),*) },
             // SAFETY: as above.
-            Vectorised::Avx2 => unsafe { avx2::$function $(::<$($constant),*>)? ($($argument),*) },
+            Vectorised::Avx2 => unsafe { avx2::$($lanes::)?$function $(::<$($constant),*>)? ($($argument),*) },
         }
     };
 }
@@ -78,29 +78,29 @@ pub(super) trait Planar: Lane {
 }
 
 macro_rules! planar {
-    ($lane:ty, $split:ident, $digit_rows:ident, $dither_rows:ident, $carry_rows:ident) => {
+    ($lane:ty, $split:ident, $lanes:ident) => {
         impl Planar for $lane {
             fn split<const MODE: u8>(k: Vectorised, source: &Source<'_>, planes: &mut [Self]) {
                 dispatch!(k, $split::<MODE>(source, STRIDE, planes));
             }
 
             fn digit_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, rows: &mut [D]) {
-                dispatch!(k, $digit_rows(job, rows));
+                dispatch!(k, [$lanes] digit_rows(job, rows));
             }
 
             fn dither_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, dithers: &[Self], rows: &mut [D]) {
-                dispatch!(k, $dither_rows(job, dithers, rows));
+                dispatch!(k, [$lanes] dither_rows(job, dithers, rows));
             }
 
             fn carry_rows<D: Digit>(k: Vectorised, job: &RowsJob<'_, Self>, carries: Carries<'_, '_>, rows: &mut [D]) {
-                dispatch!(k, $carry_rows(job, carries, rows));
+                dispatch!(k, [$lanes] carry_rows(job, carries, rows));
             }
         }
     };
 }
-planar!(u8, planes8, digit_rows8, dither_rows8, carry_rows8);
-planar!(u16, planes16, digit_rows16, dither_rows16, carry_rows16);
-planar!(u32, planes32, digit_rows32, dither_rows32, carry_rows32);
+planar!(u8, planes8, Lanes8);
+planar!(u16, planes16, Lanes16);
+planar!(u32, planes32, Lanes32);
 
 /// Decomposes a tile on a vectorised path.
 pub(super) fn decompose<W: Residue, D: Digit>(

@@ -89,20 +89,46 @@ fn spend_real() {
     spend(|spent| spent.real_operations += 1, 0);
 }
 
-impl Add for CountedReal {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        spend_real();
-        Self(self.0 + other.0)
+/// Binary operations of what counts: each spends what it costs, and gives its value.
+macro_rules! counted {
+    ($of:ident: $($trait:ident::$function:ident($a:ident, $b:ident): $value:block)*) => {$(
+        impl $trait for $of {
+            type Output = Self;
+            fn $function(self, $b: Self) -> Self {
+                let $a = self;
+                $value
+            }
+        }
+    )*};
+}
+
+counted! { CountedReal:
+    Add::add(a, b): { spend_real(); Self(a.0 + b.0) }
+    Mul::mul(a, b): { spend_real(); Self(a.0 * b.0) }
+}
+
+counted! { CountedDigit:
+    Add::add(a, b): { Self { value: a.value + b.value, bits: a.spend_sum(b) } }
+    Sub::sub(a, b): { Self { value: a.value - b.value, bits: a.spend_sum(b) } }
+    Mul::mul(a, b): { multiply(a.bits * b.bits); Self { value: a.value * b.value, bits: a.bits + b.bits } }
+}
+
+impl CountedDigit {
+    /// Spends a sum or a difference; its bits.
+    fn spend_sum(self, other: Self) -> u32 {
+        let bits = self.bits.max(other.bits);
+        add(bits);
+        bits
     }
 }
 
-impl Mul for CountedReal {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        spend_real();
-        Self(self.0 * other.0)
-    }
+counted! { Counted:
+    Add::add(a, b): { add(bits(a.0).max(bits(b.0))); Self(a.0.wrapping_add(b.0)) }
+    Sub::sub(a, b): { add(bits(a.0).max(bits(b.0))); Self(a.0.wrapping_sub(b.0)) }
+    Mul::mul(a, b): { multiply(bits(a.0) * divisor_bits(b.0)); Self(a.0.wrapping_mul(b.0)) }
+    Div::div(a, b): { divide(bits(a.0) * divisor_bits(b.0)); Self(a.0 / b.0) }
+    Rem::rem(a, b): { divide(bits(a.0) * divisor_bits(b.0)); Self(a.0 % b.0) }
+    BitAnd::bitand(a, b): { Self(a.0 & b.0) }
 }
 
 impl StageReal for CountedReal {
@@ -122,53 +148,6 @@ fn bits(value: u128) -> u32 {
 
 fn divisor_bits(value: u128) -> u32 {
     bits(value.saturating_sub(1))
-}
-
-impl Add for Counted {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        add(bits(self.0).max(bits(other.0)));
-        Self(self.0.wrapping_add(other.0))
-    }
-}
-
-impl Sub for Counted {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        add(bits(self.0).max(bits(other.0)));
-        Self(self.0.wrapping_sub(other.0))
-    }
-}
-
-impl Mul for Counted {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        multiply(bits(self.0) * divisor_bits(other.0));
-        Self(self.0.wrapping_mul(other.0))
-    }
-}
-
-impl Div for Counted {
-    type Output = Self;
-    fn div(self, other: Self) -> Self {
-        divide(bits(self.0) * divisor_bits(other.0));
-        Self(self.0 / other.0)
-    }
-}
-
-impl Rem for Counted {
-    type Output = Self;
-    fn rem(self, other: Self) -> Self {
-        divide(bits(self.0) * divisor_bits(other.0));
-        Self(self.0 % other.0)
-    }
-}
-
-impl BitAnd for Counted {
-    type Output = Self;
-    fn bitand(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
 }
 
 impl Shl<u32> for Counted {
@@ -208,32 +187,6 @@ impl StageWord for Counted {
 
     fn float(self) -> CountedReal {
         CountedReal(self.0 as f64)
-    }
-}
-
-impl Add for CountedDigit {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        let bits = self.bits.max(other.bits);
-        add(bits);
-        Self { value: self.value + other.value, bits }
-    }
-}
-
-impl Sub for CountedDigit {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        let bits = self.bits.max(other.bits);
-        add(bits);
-        Self { value: self.value - other.value, bits }
-    }
-}
-
-impl Mul for CountedDigit {
-    type Output = Self;
-    fn mul(self, other: Self) -> Self {
-        multiply(self.bits * other.bits);
-        Self { value: self.value * other.value, bits: self.bits + other.bits }
     }
 }
 

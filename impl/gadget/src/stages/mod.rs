@@ -222,12 +222,6 @@ impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
         self.addition_stored(z, x);
     }
 
-    /// JLP21 as a whole, S_q y computed online.
-    pub fn jlp21_online(&self, u: W, carries: &[W::Small], x: &mut [W::Small]) {
-        self.decomposition(u, x);
-        self.addition(carries, x);
-    }
-
     /// JLP24 as a whole, Algorithm 3: `z` holds z_0 .. z_{k-2} of S y, then -y_{k-2}; `minus_q` is whether y_{k-1} = -1.
     pub fn jlp24(&self, u: W, minus_q: bool, z: &[W::Small], x: &mut [W::Small]) {
         let last = self.length - 1;

@@ -10,6 +10,11 @@ const RANDOMISED: [Family; 5] = [Family::Gmp19, Family::Zy22, Family::Jlp21, Fam
 pub(super) const SMALL: [(i64, i64); 9] =
     [(2, 23), (2, 32), (2, 17), (3, 77), (3, 10), (4, 64), (4, 211), (6, 37), (8, 401)];
 
+/// Whether every digit has mean exactly zero over the coins, for every input.
+fn centred(family: Family) -> bool {
+    matches!(family, Family::Gmp19 | Family::Zy22 | Family::DitherQ)
+}
+
 fn gadget(family: Family, b: i64, q: i64) -> Decomposer<u64> {
     Decomposer::new(family, q as u64, b as u64, 0, Kernel::best()).unwrap()
 }
@@ -113,7 +118,7 @@ fn moments_are_those_of_the_law() {
                 }
                 for t in 0..k {
                     sums[t].0 += means[t] / q as f64;
-                    assert!(!family.centred() || means[t].abs() < 1e-9, "{family} b={b} q={q} u={u} digit {t}");
+                    assert!(!centred(family) || means[t].abs() < 1e-9, "{family} b={b} q={q} u={u} digit {t}");
                 }
             }
             for (t, (stated, (mean, square))) in gadget(family, b, q).moments().iter().zip(sums).enumerate() {
@@ -199,7 +204,7 @@ fn sampled_moments<W: Residue>(family: Family, q: W, base: u64) {
         let off_mean = (mean - stated.mean).abs() - 6.0 * (stated.variance() / n as f64).sqrt();
         let off_square = (square - stated.mean_square).abs() - 6.0 * (fourth - square * square).max(0.0).sqrt() / scale;
         assert!(off_mean < 1e-9 && off_square < 1e-9, "{gadget:?} digit {t}: {mean} {square}, stated {stated:?}");
-        assert!(!family.centred() || stated.mean == 0.0);
+        assert!(!centred(family) || stated.mean == 0.0);
     }
 }
 

@@ -22,7 +22,8 @@ fn all<W: StageWord, const SHIFT: bool>(q: u128, b: u64, u: u128, coins: &[u64])
     stages.precompute(&carries, &mut z);
     stages.jlp21(u, &z, &mut x);
     keep("jlp21", &x);
-    stages.jlp21_online(u, &carries, &mut x);
+    stages.decomposition(u, &mut x);
+    stages.addition(&carries, &mut x);
     keep("jlp21", &x);
     stages.precompute_jlp24(&carries, &mut z);
     stages.jlp24(u, carries[k - 1].value() == 1, &z, &mut x);
@@ -84,7 +85,8 @@ fn enumerated<W: StageWord, const SHIFT: bool>(family: Family, b: u64, q: u128, 
             for bits in 0..1u64 << k {
                 let carries: Vec<_> = (0..k).map(|i| stages.digit((bits >> i & 1) as i64)).collect();
                 if family == Family::Jlp21 {
-                    stages.jlp21_online(u, &carries, &mut x);
+                    stages.decomposition(u, &mut x);
+                    stages.addition(&carries, &mut x);
                     let online = values(&x);
                     stages.precompute(&carries, &mut z);
                     stages.jlp21(u, &z, &mut x);

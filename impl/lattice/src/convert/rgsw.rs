@@ -23,9 +23,6 @@ pub struct ConverterKeys<W: Word> {
 
 impl<W: Word> ConverterKeys<W> {
     /// Fresh keys.
-    ///
-    /// # Errors
-    /// A gadget of another ring than the key's.
     pub fn new(
         key: &RlweKey<W>,
         trace: &RingGadget<W>,
@@ -156,9 +153,6 @@ impl<W: Word> RgswConverter<W> {
 
     /// RGSW(bit) for every LWE encryption of a bit: modulo 2N, the bit at N, under the small key of the blind rotation. The rotations run
     /// side by side, so that their key is read once.
-    ///
-    /// # Errors
-    /// A blind-rotation key of another ring, an input of another modulus or dimension than that key's.
     pub fn convert_all(
         &self,
         inputs: &[Lwe],
@@ -175,9 +169,6 @@ impl<W: Word> RgswConverter<W> {
     }
 
     /// RGSW(bit) from the table rotated by the phase of an LWE encryption of that bit.
-    ///
-    /// # Errors
-    /// An accumulator of another ring.
     pub fn rgsw(
         &self,
         accumulator: &Rlwe<W, Coefficient>,

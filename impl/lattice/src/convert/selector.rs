@@ -21,13 +21,9 @@ impl<W: Word> SelectorTree<W> {
     }
 
     /// Number of leaves, 2^v.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.leaves.len() / self.rows
-    }
-
-    /// Always false: there is a leaf even without bits.
-    pub fn is_empty(&self) -> bool {
-        self.leaves.is_empty()
     }
 
     /// All ciphertexts, leaf by leaf.

@@ -8,9 +8,6 @@ use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Ntt, Word, Work};
 
 /// RLWE'(s^2).
-///
-/// # Errors
-/// A gadget of another ring than the key's.
 pub fn squaring_key<W: Word>(
     key: &RlweKey<W>,
     gadget: &RingGadget<W>,
@@ -40,9 +37,6 @@ impl<W: Word> RingGadget<W> {
     /// The two rows of RGSW that RLWE(m) = (a, b) gives, both in the NTT domain: itself, and RLWE(-s m) = (b, 0) + RLWE'(s^2) a.
     ///
     /// (b, 0) has the phase -s b, which is -s m - s e - s^2 a. `key`: from [`squaring_key`], with this gadget.
-    ///
-    /// # Errors
-    /// A ciphertext or a key of another ring, a key made with another gadget.
     pub fn rgsw_rows(
         &self,
         row: Rlwe<W, Coefficient>,

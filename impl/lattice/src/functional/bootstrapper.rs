@@ -45,11 +45,6 @@ impl<W: Word> Bootstrapper<W> {
         &self.rotation
     }
 
-    /// The key switch.
-    pub fn switcher(&self) -> &LweSwitcher {
-        &self.switcher
-    }
-
     /// The ring.
     pub fn ring(&self) -> &Ring<W> {
         self.rotation.ring()
@@ -62,9 +57,6 @@ impl<W: Word> Bootstrapper<W> {
 
     /// Ciphertexts under s of any modulus q as ciphertexts under z modulo 2N: phases times 2N / q, with the noise of the switches. Each is
     /// switched to the modulus of the key switch, then to z, then to 2N (mean-compensated if z is binary).
-    ///
-    /// # Errors
-    /// A ciphertext of another dimension than N.
     pub fn to_small(&self, inputs: &[Lwe], workspace: &mut Workspace<W>) -> Result<Vec<Lwe>, LatticeError> {
         let inputs: Vec<Lwe> = inputs.iter().map(|input| input.switch_modulus(self.switcher.modulus())).collect();
         let switched = self.switcher.switch_all(&inputs, workspace.coins())?;
@@ -77,9 +69,6 @@ impl<W: Word> Bootstrapper<W> {
 
     /// The value at each phase of the function with those N values (residues modulo Q) below N, and their negatives from N on. Inputs are
     /// modulo 2N under z, results modulo Q under s.
-    ///
-    /// # Errors
-    /// A `test` of another ring, an input of another modulus or dimension.
     pub fn evaluate(
         &self,
         test: &Poly<W, Coefficient>,
@@ -92,9 +81,6 @@ impl<W: Word> Bootstrapper<W> {
 
     /// The values of several functions at each phase, with one rotation for each input: for every input, the values of all tables times
     /// `base` (a residue modulo Q).
-    ///
-    /// # Errors
-    /// A table of another ring, an input of another modulus or dimension.
     pub fn evaluate_tables(
         &self,
         base: u64,

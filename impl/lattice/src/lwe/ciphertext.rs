@@ -3,7 +3,6 @@
 use super::LweError;
 use crate::error::LatticeError;
 use crate::secret::Secret;
-use crate::wire;
 use rand::RngCore;
 use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Modulus};
@@ -25,34 +24,15 @@ impl Lwe {
         Self { modulus, a: vec![0; dimension], b: modulus.reduce_u64(message) }
     }
 
-    /// Adds `other`: phases add.
-    ///
-    /// # Errors
-    /// Dimensions or moduli that differ.
-    pub fn add_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
-        self.combine(other, Modulus::add)
-    }
-
     /// Subtracts `other`: phases subtract.
-    ///
-    /// # Errors
-    /// Dimensions or moduli that differ.
     pub fn sub_assign(&mut self, other: &Self) -> Result<(), LatticeError> {
-        self.combine(other, Modulus::sub)
-    }
-
-    fn combine(
-        &mut self,
-        other: &Self,
-        operation: impl Fn(&Modulus<u64>, u64, u64) -> u64,
-    ) -> Result<(), LatticeError> {
         if self.a.len() != other.a.len() || self.modulus != other.modulus {
             return Err(LatticeError::Mismatch("LWE ciphertexts of different dimensions or moduli"));
         }
         for (x, y) in self.a.iter_mut().zip(&other.a) {
-            *x = operation(&self.modulus, *x, *y);
+            *x = self.modulus.sub(*x, *y);
         }
-        self.b = operation(&self.modulus, self.b, other.b);
+        self.b = self.modulus.sub(self.b, other.b);
         Ok(())
     }
 
@@ -91,32 +71,6 @@ impl Lwe {
             return Err(LatticeError::Mismatch("an LWE ciphertext and a modulus that does not divide its own"));
         }
         Ok(Self { modulus: to, a: self.a.iter().map(|&x| to.reduce_u64(x)).collect(), b: to.reduce_u64(self.b) })
-    }
-
-    /// Bytes of [`Self::to_bytes`]: (dimension + 1) residues of ceil(log2 q) bits.
-    pub fn wire_bytes(modulus: Modulus<u64>, dimension: usize) -> usize {
-        wire::packed_bytes(dimension + 1, wire::residue_bits(modulus.value()))
-    }
-
-    /// The residues of a, then b, bit-packed.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = wire::Writer::with_capacity(Self::wire_bytes(self.modulus, self.a.len()));
-        let bits = wire::residue_bits(self.modulus.value());
-        out.write_all(&self.a, bits);
-        out.write_all(&[self.b], bits);
-        out.finish()
-    }
-
-    /// Inverse of [`Self::to_bytes`].
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below q, padding that is not zero.
-    pub fn from_bytes(modulus: Modulus<u64>, dimension: usize, bytes: &[u8]) -> Result<Self, LatticeError> {
-        let mut input = wire::Reader::new(bytes, Self::wire_bytes(modulus, dimension))?;
-        let a = input.residues(dimension, modulus.value())?;
-        let b = input.residues(1, modulus.value())?;
-        input.finish()?;
-        Ok(Self { modulus, a, b: b.first().copied().unwrap_or_default() })
     }
 }
 
@@ -178,9 +132,6 @@ impl LweKey {
     }
 
     /// The phase b - <a, s> modulo q.
-    ///
-    /// # Errors
-    /// A ciphertext of another dimension.
     pub fn phase(&self, ciphertext: &Lwe) -> Result<u64, LatticeError> {
         if ciphertext.a.len() != self.coefficients.len() {
             return Err(LatticeError::Mismatch("an LWE ciphertext and a key of different dimensions"));

@@ -78,9 +78,6 @@ impl SeededLweSwitchKey {
     }
 
     /// Inverse of [`Self::to_bytes`], for a key made with that gadget between those dimensions, which the bytes do not state.
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below q, padding that is not zero.
     pub fn from_bytes(
         gadget: &dyn Gadget<u64>,
         (from, to): (usize, usize),

@@ -133,9 +133,6 @@ impl LweSwitcher {
     }
 
     /// The ciphertext under the new key: its phase is the old phase plus the noise of the switch.
-    ///
-    /// # Errors
-    /// A ciphertext of another dimension or modulus.
     pub fn switch(&self, input: &Lwe, coins: &mut Coins) -> Result<Lwe, LatticeError> {
         let mut outputs = self.switch_all(std::slice::from_ref(input), coins)?;
         Ok(outputs.swap_remove(0))

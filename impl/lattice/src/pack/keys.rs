@@ -7,7 +7,7 @@ use crate::keyswitch::automorphism_key;
 use crate::rlwe::{Masks, RlweKey};
 use crate::wire;
 use rand::RngCore;
-use ring::{DiscreteGaussian, Ntt, Poly, Ring, Seed};
+use ring::{DiscreteGaussian, Ntt, Poly, Seed};
 
 /// The packings that keys and their masks belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,33 @@ impl Belongs {
 /// A polynomial for each role and each digit of the gadget.
 type Rows = Vec<Vec<Poly<u32, Ntt>>>;
 
-fn are_of(rows: &Rows, ring: &Ring<u32>) -> bool {
-    rows.iter().flatten().all(|row| ring.owns(row))
+/// What masks and keys of packings both say of their rows; tests make them of rows of their own.
+macro_rules! rows_of_packing {
+    ($name:ident { $($field:ident: $value:expr)? }, $refusal:literal) => {
+        impl $name {
+            #[cfg(test)]
+            pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {
+                Self { belongs: Belongs::to(packing), $($field: $value,)? rows }
+            }
+
+            /// The polynomial of row `row` (its digit) of the key of role `role`.
+            pub fn row(&self, role: usize, row: usize) -> &Poly<u32, Ntt> {
+                &self.rows[role][row]
+            }
+
+            pub(super) fn rows(&self, role: usize) -> &[Poly<u32, Ntt>] {
+                &self.rows[role]
+            }
+
+            pub(super) fn check(&self, packing: &Packing) -> Result<(), LatticeError> {
+                let are_owned = self.rows.iter().flatten().all(|row| packing.ring().owns(row));
+                if self.belongs.serves(packing) && are_owned { Ok(()) } else { Err(LatticeError::Mismatch($refusal)) }
+            }
+        }
+    };
 }
+rows_of_packing!(PackingMasks { seed: Seed([0; 16]) }, "a packing and masks of another");
+rows_of_packing!(PackingKeys {}, "a packing and keys of another");
 
 /// The masks of packing keys, the same for all clients: tables depend on them.
 #[derive(Clone, Debug)]
@@ -55,28 +79,6 @@ impl PackingMasks {
     pub fn bytes(&self) -> usize {
         self.rows.iter().flatten().map(Poly::bytes).sum()
     }
-
-    /// Masks with given polynomials.
-    #[cfg(test)]
-    pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {
-        Self { belongs: Belongs::to(packing), seed: Seed([0; 16]), rows }
-    }
-
-    /// The mask of row `row` (its digit) of the key of role `role`.
-    pub fn row(&self, role: usize, row: usize) -> &Poly<u32, Ntt> {
-        &self.rows[role][row]
-    }
-
-    pub(super) fn rows(&self, role: usize) -> &[Poly<u32, Ntt>] {
-        &self.rows[role]
-    }
-
-    pub(super) fn check(&self, packing: &Packing) -> Result<(), LatticeError> {
-        if !self.belongs.serves(packing) || !are_of(&self.rows, packing.ring()) {
-            return Err(LatticeError::Mismatch("a packing and masks of another"));
-        }
-        Ok(())
-    }
 }
 
 /// A client's packing keys: the bodies, whose masks are public.
@@ -87,31 +89,9 @@ pub struct PackingKeys {
 }
 
 impl PackingKeys {
-    /// Keys with given bodies.
-    #[cfg(test)]
-    pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {
-        Self { belongs: Belongs::to(packing), rows }
-    }
-
-    /// The body of row `row` (its digit) of the key of role `role`.
-    pub fn row(&self, role: usize, row: usize) -> &Poly<u32, Ntt> {
-        &self.rows[role][row]
-    }
-
-    pub(super) fn rows(&self, role: usize) -> &[Poly<u32, Ntt>] {
-        &self.rows[role]
-    }
-
     /// All bodies, role after role.
     pub(super) fn bodies(&self) -> impl Iterator<Item = &Poly<u32, Ntt>> {
         self.rows.iter().flatten()
-    }
-
-    pub(super) fn check(&self, packing: &Packing) -> Result<(), LatticeError> {
-        if !self.belongs.serves(packing) || !are_of(&self.rows, packing.ring()) {
-            return Err(LatticeError::Mismatch("a packing and keys of another"));
-        }
-        Ok(())
     }
 
     /// The bit-packed bodies, role after role.
@@ -122,9 +102,6 @@ impl PackingKeys {
     }
 
     /// Inverse of [`Self::to_bytes`].
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(packing: &Packing, bytes: &[u8]) -> Result<Self, LatticeError> {
         let mut input = wire::Reader::new(bytes, packing.key_bytes())?;
         let mut rows = Vec::new();
@@ -165,9 +142,6 @@ impl Packing {
 
     /// Fresh keys under `key`: RLWE'(-s(X^k)) for every exponent k, with the public masks. Make them once for each secret: keys
     /// made twice share masks and messages, so that their errors average out.
-    ///
-    /// # Errors
-    /// A key of another ring, masks of another packing.
     pub fn keys(
         &self,
         key: &RlweKey<u32>,

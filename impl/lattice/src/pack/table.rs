@@ -57,9 +57,6 @@ impl PackingTable {
     }
 
     /// Packs with a client's keys. Coefficient j of `bodies` is b_j; its coefficients from gamma on are ignored.
-    ///
-    /// # Errors
-    /// Keys of another packing, bodies of another ring.
     pub fn pack(
         &self,
         keys: &PackingKeys,
@@ -70,9 +67,6 @@ impl PackingTable {
     }
 
     /// Packs for several clients, or several vectors of bodies; the table is read once for up to eight of them.
-    ///
-    /// # Errors
-    /// Keys of another packing, bodies of another ring.
     pub fn pack_batch(
         &self,
         batch: &[(&PackingKeys, &Poly<u32, Coefficient>)],

@@ -76,29 +76,9 @@ impl<W: Word, D> Rlwe<W, D> {
         ring.mul_scalar_assign(&mut self.a, scalar);
         ring.mul_scalar_assign(&mut self.b, scalar);
     }
-
-    /// Bytes of [`Self::to_bytes`]: 2 N residues of each prime.
+    /// Bytes on the wire: 2 N residues of each prime.
     pub fn wire_bytes(ring: &Ring<W>) -> usize {
         (2 * wire::poly_bits(ring)).div_ceil(8)
-    }
-
-    /// The residues of a, then of b, bit-packed.
-    pub fn to_bytes(&self, ring: &Ring<W>) -> Vec<u8> {
-        let mut out = wire::Writer::with_capacity(Self::wire_bytes(ring));
-        out.write_poly(ring, &self.a);
-        out.write_poly(ring, &self.b);
-        out.finish()
-    }
-
-    /// Inverse of [`Self::to_bytes`].
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
-    pub fn from_bytes(ring: &Ring<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
-        let mut input = wire::Reader::new(bytes, Self::wire_bytes(ring))?;
-        let (a, b) = (input.poly(ring)?, input.poly(ring)?);
-        input.finish()?;
-        Ok(Self { a, b })
     }
 }
 

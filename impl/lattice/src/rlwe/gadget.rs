@@ -16,9 +16,6 @@ pub struct SeededRlwePrime<W: Word> {
 
 impl<W: Word> SeededRlwePrime<W> {
     /// A fresh RLWE'(message), the message in the NTT domain.
-    ///
-    /// # Errors
-    /// A message or a gadget of another ring than the key's.
     pub fn new(
         key: &RlweKey<W>,
         message: &Poly<W, Ntt>,
@@ -57,9 +54,6 @@ impl<W: Word> SeededRlwePrime<W> {
     }
 
     /// Inverse of [`Self::to_bytes`], for a key made with that gadget, which the bytes do not state.
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(gadget: &RingGadget<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
         Ok(Self { scale: gadget.scale(), rows: read_rows(gadget.ring(), gadget.length(), bytes)? })
     }
@@ -156,9 +150,6 @@ pub struct SeededRgsw<W: Word> {
 
 impl<W: Word> SeededRgsw<W> {
     /// A fresh RGSW(message), the message in the NTT domain.
-    ///
-    /// # Errors
-    /// A message or a gadget of another ring than the key's.
     pub fn new(
         key: &RlweKey<W>,
         message: &Poly<W, Ntt>,
@@ -198,9 +189,6 @@ impl<W: Word> SeededRgsw<W> {
     }
 
     /// Inverse of [`Self::to_bytes`], for a key made with that gadget, which the bytes do not state.
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(gadget: &RingGadget<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
         Ok(Self { scale: gadget.scale(), rows: read_rows(gadget.ring(), 2 * gadget.length(), bytes)? })
     }

@@ -66,9 +66,6 @@ impl<W: Word> SeededRlwe<W> {
     }
 
     /// Inverse of [`Self::to_bytes`].
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(ring: &Ring<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
         let mut input = wire::Reader::new(bytes, Self::wire_bytes(ring))?;
         let (seed, stream, b) = (input.seed(), input.word(), input.poly(ring)?);

@@ -44,11 +44,6 @@ impl<W: Word> SeededBlindRotationKey<W> {
         Ok(Self { shape, scale: gadget.scale(), rows })
     }
 
-    /// The shape it was made for.
-    pub fn shape(&self) -> RotationShape {
-        self.shape
-    }
-
     /// Bytes of [`Self::to_bytes`] with a gadget of `length` digits: seed, first stream index (8), then 2 `length` bodies an RGSW.
     pub fn wire_bytes(ring: &Ring<W>, shape: RotationShape, length: usize) -> usize {
         SeededRlwePrime::wire_bytes(ring, shape.selectors() * 2 * length)
@@ -60,9 +55,6 @@ impl<W: Word> SeededBlindRotationKey<W> {
     }
 
     /// Inverse of [`Self::to_bytes`], for a key of that shape made with that gadget, which the bytes do not state.
-    ///
-    /// # Errors
-    /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
     pub fn from_bytes(shape: RotationShape, gadget: &RingGadget<W>, bytes: &[u8]) -> Result<Self, LatticeError> {
         let rows = read_rows(gadget.ring(), shape.selectors() * 2 * gadget.length(), bytes)?;
         Ok(Self { shape, scale: gadget.scale(), rows })

@@ -93,9 +93,6 @@ impl<W: Word> BlindRotationKey<W> {
     }
 
     /// Multiplies the accumulator's phase by X^(-phase of `input`), `input` an LWE ciphertext modulo 2N under the small key.
-    ///
-    /// # Errors
-    /// An accumulator of another ring, an input of another modulus or dimension.
     pub fn rotate(
         &self,
         accumulator: &mut Rlwe<W, Coefficient>,

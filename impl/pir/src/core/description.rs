@@ -172,6 +172,12 @@ pub struct Sizes {
 }
 
 impl Sizes {
+    /// Of a layout, without anything else yet.
+    pub fn of(layout: &impl Serialize) -> Self {
+        let layout = serde_json::to_value(layout).ok().and_then(|value| value.as_object().cloned());
+        Self { layout: layout.unwrap_or_default(), ..Self::default() }
+    }
+
     /// Adds a message.
     pub fn message(
         &mut self,

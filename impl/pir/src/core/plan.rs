@@ -44,10 +44,22 @@ pub(crate) fn new_memory(message_bytes: u64) -> u64 {
     if message_bytes >= MAPPED_BYTES { message_bytes } else { 0 }
 }
 
-/// The object of a JSON value.
-pub(crate) fn operations(value: serde_json::Value) -> serde_json::Map<String, serde_json::Value> {
-    match value {
-        serde_json::Value::Object(map) => map,
-        _ => serde_json::Map::new(),
-    }
+/// A struct of what a layout says, made by its function `new`: each key is there once, with its type and its value.
+macro_rules! numbers {
+    ($(#[$meta:meta])* pub struct $name:ident $(<$generic:ident: $bound:path>)? ($($given:ident: $of:ty),*) {
+        $($(#[$attribute:meta])* $key:ident: $type:ty = $value:expr,)*
+    }) => {
+        $(#[$meta])*
+        #[derive(serde::Serialize, schemars::JsonSchema)]
+        pub struct $name {
+            $($(#[$attribute])* $key: $type,)*
+        }
+
+        impl $name {
+            pub(crate) fn new$(<$generic: $bound>)?($($given: $of),*) -> Self {
+                Self { $($key: $value,)* }
+            }
+        }
+    };
 }
+pub(crate) use numbers;

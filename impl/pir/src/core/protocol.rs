@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use ring::Kernel;
+use schemars::JsonSchema;
 
 use crate::core::clock::{Clock, Group};
 use crate::core::database::{Database, Record};
@@ -83,6 +84,8 @@ pub trait Protocol: Sized {
     const ONE_KEY: bool = false;
     /// Its parameter sets.
     type Set: ParameterSet;
+    /// What descriptions say of how a database is laid out: see [`Description::layout`](crate::core::description::Description::layout).
+    type Numbers: JsonSchema;
     /// Everything the server keeps.
     type Server: Server<Set = Self::Set>;
     /// Everything one client keeps between queries.

@@ -29,7 +29,6 @@ pub struct StdDevError(pub f64);
 /// time independent of the sample; longer ones are searched, so that cache timing may reveal something about the magnitude.
 #[derive(Clone, Debug)]
 pub struct DiscreteGaussian {
-    stddev: f64,
     /// `thresholds[k]` = 2^64 * P(|x| <= k); draws at or above all of them give the last magnitude.
     thresholds: Vec<u64>,
     /// For each value of a draw's leading bits, the magnitudes at which the search starts and ends. Empty if scanned.
@@ -71,17 +70,7 @@ impl DiscreteGaussian {
             let start = |leading: u64| thresholds.partition_point(|t| *t <= leading << (64 - GUIDE_BITS)) as u32;
             (0..1 << GUIDE_BITS).map(start).chain([thresholds.len() as u32]).collect()
         };
-        Ok(Self { stddev, thresholds, guide, kernel: Checked::new(Kernel::best()).unwrap_or(Checked::SCALAR) })
-    }
-
-    /// The requested standard deviation. From 1 on, that of the samples agrees to far below 2^-20.
-    pub fn stddev(&self) -> StdDev {
-        StdDev(self.stddev)
-    }
-
-    /// Largest magnitude that can be sampled.
-    pub fn max_magnitude(&self) -> u32 {
-        self.thresholds.len() as u32
+        Ok(Self { thresholds, guide, kernel: Checked::new(Kernel::best()).unwrap_or(Checked::SCALAR) })
     }
 
     #[inline]

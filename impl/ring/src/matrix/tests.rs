@@ -1,5 +1,5 @@
 use crate::kernel::{Kernel, KernelError};
-use crate::matrix::dense::{digits_accumulate, mat_t_vec, matvec_u32};
+use crate::matrix::dense::{digits_accumulate, matvec_u32};
 use crate::matrix::operands::ProductError;
 use crate::matrix::packed::PackedMatrix;
 use crate::matrix::packed::matmul_accumulate;
@@ -89,7 +89,7 @@ fn check_matmul(rows: usize, cols: usize, width: u32, n: usize, split: usize, se
 fn check_dense(l: usize, n: usize, delta: usize, seed: u64) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let a = residues(&mut rng, l * n);
-    let (left, right) = (residues(&mut rng, l), residues(&mut rng, n));
+    let right = residues(&mut rng, n);
     let digits: Vec<i16> = (0..delta * l).map(|_| rng.next_u32() as i16).collect();
     let start = residues(&mut rng, delta * n);
     let signed: Vec<u32> = digits.iter().map(|digit| i32::from(*digit) as u32).collect();
@@ -100,9 +100,6 @@ fn check_dense(l: usize, n: usize, delta: usize, seed: u64) {
             matvec_u32(kernel, &a, &right, &mut out, threads).unwrap();
             assert_eq!(out, naive(&a, n, &right, 1), "{kernel}");
         }
-        let mut out = vec![7; n];
-        mat_t_vec(kernel, &a, &left, &mut out).unwrap();
-        assert_eq!(out, naive(&left, l, &a, n), "{kernel}");
         let mut out = start.clone();
         digits_accumulate(kernel, &digits, l, &a, n, &mut out).unwrap();
         let expected: Vec<u32> = start.iter().zip(&product).map(|(s, p)| s.wrapping_add(*p)).collect();
@@ -163,7 +160,6 @@ fn operands_that_do_not_fit_are_errors() {
     assert_eq!(run(0, 31), Err(ProductError::Alignment(31)));
     assert!(matches!(run(64, 7), Err(ProductError::Length { .. })));
     assert!(matvec_u32(Kernel::Scalar, &[0; 5], &[0; 2], &mut [0; 2], 1).is_err());
-    assert!(mat_t_vec(Kernel::Scalar, &[0; 5], &[0; 2], &mut [0; 2]).is_err());
     assert!(digits_accumulate(Kernel::Scalar, &[0; 5], 2, &[0; 4], 2, &mut [0; 4]).is_err());
 }
 

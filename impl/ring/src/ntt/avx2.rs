@@ -1,14 +1,11 @@
 //! Registers of AVX2.
 
-use super::avx512::entry;
+use super::avx512::compiled;
 use super::field32::Isa32;
 use super::field64::Isa64;
-use super::lanes::{Constants, Field, Isa};
-use super::passes;
+use super::lanes::{Constants, Field, Isa, instructions};
 use super::tables::Table;
 use std::arch::x86_64::*;
-
-entry!("avx2", forward, inverse);
 
 /// Eight lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -43,44 +40,17 @@ impl Isa for Avx2x32 {
     const LOG_RADIX: usize = 2;
     const MANY_REGISTERS: bool = false;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u32) -> __m256i {
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_signed(from: *const i32) -> __m256i {
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u32, v: __m256i) {
-        unsafe { _mm256_storeu_si256(to.cast(), v) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: u32) -> __m256i {
-        unsafe { _mm256_set1_epi32(value as i32) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_add_epi32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn sub(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_sub_epi32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn min(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_min_epu32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn mul_low(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_mullo_epi32(a, b) }
+    instructions! {
+        fn load(from: *const u32) -> __m256i = _mm256_loadu_si256(from.cast());
+        fn load_signed(from: *const i32) -> __m256i = _mm256_loadu_si256(from.cast());
+        fn store(to: *mut u32, v: __m256i) = _mm256_storeu_si256(to.cast(), v);
+        fn splat(value: u32) -> __m256i = _mm256_set1_epi32(value as i32);
+        fn add(a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi32(a, b);
+        fn sub(a: __m256i, b: __m256i) -> __m256i = _mm256_sub_epi32(a, b);
+        fn min(a: __m256i, b: __m256i) -> __m256i = _mm256_min_epu32(a, b);
+        fn mul_low(a: __m256i, b: __m256i) -> __m256i = _mm256_mullo_epi32(a, b);
+        fn zip(a: __m256i, b: __m256i) -> (__m256i, __m256i) =
+            halves(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
     }
 
     #[inline(always)]
@@ -95,11 +65,6 @@ impl Isa for Avx2x32 {
     }
 
     #[inline(always)]
-    unsafe fn zip(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        unsafe { halves(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)) }
-    }
-
-    #[inline(always)]
     unsafe fn unzip(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
         unsafe {
             let (low, high) = halves(a, b);
@@ -109,25 +74,7 @@ impl Isa for Avx2x32 {
         }
     }
 
-    #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(
-        constants: &Constants<u32>,
-        table: &Table<u32>,
-        signed: Option<&[i32]>,
-        data: &mut [u32],
-    ) {
-        unsafe { forward::<F>(constants, table, signed, data) }
-    }
-
-    #[inline(always)]
-    unsafe fn inverse<F: Field<I = Self>>(
-        constants: &Constants<u32>,
-        table: &Table<u32>,
-        scale: &[u32; 4],
-        data: &mut [u32],
-    ) {
-        unsafe { inverse::<F>(constants, table, scale, data) }
-    }
+    compiled!("avx2", forward, inverse);
 }
 
 /// The high halves of `even` in the even lanes, those of `odd` in the odd ones.
@@ -137,24 +84,13 @@ unsafe fn high_halves(even: __m256i, odd: __m256i) -> __m256i {
 }
 
 impl Isa32 for Avx2x32 {
-    #[inline(always)]
-    unsafe fn mul_high_signed(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { high_halves(_mm256_mul_epi32(a, b), _mm256_mul_epi32(odd_halves(a), odd_halves(b))) }
-    }
-
-    #[inline(always)]
-    unsafe fn mul_high(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { high_halves(_mm256_mul_epu32(a, b), _mm256_mul_epu32(odd_halves(a), odd_halves(b))) }
-    }
-
-    #[inline(always)]
-    unsafe fn dot16(sum: __m256i, a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_right_signed(a: __m256i, bits: __m256i) -> __m256i {
-        unsafe { _mm256_srav_epi32(a, bits) }
+    instructions! {
+        fn mul_high_signed(a: __m256i, b: __m256i) -> __m256i =
+            high_halves(_mm256_mul_epi32(a, b), _mm256_mul_epi32(odd_halves(a), odd_halves(b)));
+        fn mul_high(a: __m256i, b: __m256i) -> __m256i =
+            high_halves(_mm256_mul_epu32(a, b), _mm256_mul_epu32(odd_halves(a), odd_halves(b)));
+        fn dot16(sum: __m256i, a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+        fn shift_right_signed(a: __m256i, bits: __m256i) -> __m256i = _mm256_srav_epi32(a, bits);
     }
 }
 
@@ -166,34 +102,15 @@ impl Isa for Avx2x64 {
     const LOG_RADIX: usize = 2;
     const MANY_REGISTERS: bool = false;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u64) -> __m256i {
-        unsafe { _mm256_loadu_si256(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_signed(from: *const i32) -> __m256i {
-        unsafe { _mm256_cvtepi32_epi64(_mm_loadu_si128(from.cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u64, v: __m256i) {
-        unsafe { _mm256_storeu_si256(to.cast(), v) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: u64) -> __m256i {
-        unsafe { _mm256_set1_epi64x(value as i64) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_add_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn sub(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_sub_epi64(a, b) }
+    instructions! {
+        fn load(from: *const u64) -> __m256i = _mm256_loadu_si256(from.cast());
+        fn load_signed(from: *const i32) -> __m256i = _mm256_cvtepi32_epi64(_mm_loadu_si128(from.cast()));
+        fn store(to: *mut u64, v: __m256i) = _mm256_storeu_si256(to.cast(), v);
+        fn splat(value: u64) -> __m256i = _mm256_set1_epi64x(value as i64);
+        fn add(a: __m256i, b: __m256i) -> __m256i = _mm256_add_epi64(a, b);
+        fn sub(a: __m256i, b: __m256i) -> __m256i = _mm256_sub_epi64(a, b);
+        fn zip(a: __m256i, b: __m256i) -> (__m256i, __m256i) =
+            halves(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
     }
 
     // The set compares signed words only.
@@ -228,11 +145,6 @@ impl Isa for Avx2x64 {
     }
 
     #[inline(always)]
-    unsafe fn zip(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-        unsafe { halves(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)) }
-    }
-
-    #[inline(always)]
     unsafe fn unzip(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
         unsafe {
             let (low, high) = halves(a, b);
@@ -240,45 +152,14 @@ impl Isa for Avx2x64 {
         }
     }
 
-    #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(
-        constants: &Constants<u64>,
-        table: &Table<u64>,
-        signed: Option<&[i32]>,
-        data: &mut [u64],
-    ) {
-        unsafe { forward::<F>(constants, table, signed, data) }
-    }
-
-    #[inline(always)]
-    unsafe fn inverse<F: Field<I = Self>>(
-        constants: &Constants<u64>,
-        table: &Table<u64>,
-        scale: &[u64; 4],
-        data: &mut [u64],
-    ) {
-        unsafe { inverse::<F>(constants, table, scale, data) }
-    }
+    compiled!("avx2", forward, inverse);
 }
 
 impl Isa64 for Avx2x64 {
-    #[inline(always)]
-    unsafe fn mul32(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_mul_epu32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn high32(a: __m256i) -> __m256i {
-        unsafe { _mm256_srli_epi64::<32>(a) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_right(a: __m256i, bits: __m256i) -> __m256i {
-        unsafe { _mm256_srlv_epi64(a, bits) }
-    }
-
-    #[inline(always)]
-    unsafe fn and(a: __m256i, b: __m256i) -> __m256i {
-        unsafe { _mm256_and_si256(a, b) }
+    instructions! {
+        fn mul32(a: __m256i, b: __m256i) -> __m256i = _mm256_mul_epu32(a, b);
+        fn high32(a: __m256i) -> __m256i = _mm256_srli_epi64::<32>(a);
+        fn shift_right(a: __m256i, bits: __m256i) -> __m256i = _mm256_srlv_epi64(a, bits);
+        fn and(a: __m256i, b: __m256i) -> __m256i = _mm256_and_si256(a, b);
     }
 }

@@ -2,42 +2,38 @@
 
 use super::field32::Isa32;
 use super::field64::Isa64;
-use super::lanes::{Constants, Field, Isa};
-use super::passes;
+use super::lanes::{Constants, Field, Isa, instructions};
 use super::tables::Table;
 use std::arch::asm;
 use std::arch::x86_64::*;
 
-/// The functions of [`Isa`] that only differ in their instructions and features.
-macro_rules! entry {
+/// The passes as functions of an instruction set, compiled with its features.
+macro_rules! compiled {
     ($features:literal, $forward:ident, $inverse:ident) => {
         #[target_feature(enable = $features)]
-        unsafe fn $forward<F: Field>(
-            constants: &Constants<super::lanes::Word<F>>,
-            table: &Table<super::lanes::Word<F>>,
+        unsafe fn $forward<F: Field<I = Self>>(
+            constants: &Constants<<Self as Isa>::W>,
+            table: &Table<<Self as Isa>::W>,
             signed: Option<&[i32]>,
-            data: &mut [super::lanes::Word<F>],
+            data: &mut [<Self as Isa>::W],
         ) {
             // SAFETY: the caller's promise; the instructions are enabled here.
-            unsafe { passes::forward::<F>(constants, table, signed, data) }
+            unsafe { super::passes::forward::<F>(constants, table, signed, data) }
         }
 
         #[target_feature(enable = $features)]
-        unsafe fn $inverse<F: Field>(
-            constants: &Constants<super::lanes::Word<F>>,
-            table: &Table<super::lanes::Word<F>>,
-            scale: &[super::lanes::Word<F>; 4],
-            data: &mut [super::lanes::Word<F>],
+        unsafe fn $inverse<F: Field<I = Self>>(
+            constants: &Constants<<Self as Isa>::W>,
+            table: &Table<<Self as Isa>::W>,
+            scale: &[<Self as Isa>::W; 4],
+            data: &mut [<Self as Isa>::W],
         ) {
             // SAFETY: as above.
-            unsafe { passes::inverse::<F>(constants, table, scale, data) }
+            unsafe { super::passes::inverse::<F>(constants, table, scale, data) }
         }
     };
 }
-pub(super) use entry;
-
-entry!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", forward, inverse);
-entry!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,avx512ifma", forward_ifma, inverse_ifma);
+pub(super) use compiled;
 
 /// Sixteen lanes of 32 bits.
 #[derive(Clone, Copy, Debug)]
@@ -114,48 +110,19 @@ impl Isa for Avx512x32 {
     const LOG_RADIX: usize = 3;
     const MANY_REGISTERS: bool = true;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u32) -> __m512i {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_loadu_si512(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_signed(from: *const i32) -> __m512i {
-        // SAFETY: as above.
-        unsafe { _mm512_loadu_si512(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u32, v: __m512i) {
-        // SAFETY: the caller's promise.
-        unsafe { _mm512_storeu_si512(to.cast(), v) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: u32) -> __m512i {
-        // SAFETY: the caller's promise, as in the rest of this file.
-        unsafe { _mm512_set1_epi32(value as i32) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_add_epi32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn sub(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_sub_epi32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn min(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_min_epu32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn mul_low(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_mullo_epi32(a, b) }
+    instructions! {
+        fn load(from: *const u32) -> __m512i = _mm512_loadu_si512(from.cast());
+        fn load_signed(from: *const i32) -> __m512i = _mm512_loadu_si512(from.cast());
+        fn store(to: *mut u32, v: __m512i) = _mm512_storeu_si512(to.cast(), v);
+        fn splat(value: u32) -> __m512i = _mm512_set1_epi32(value as i32);
+        fn add(a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi32(a, b);
+        fn sub(a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi32(a, b);
+        fn min(a: __m512i, b: __m512i) -> __m512i = _mm512_min_epu32(a, b);
+        fn mul_low(a: __m512i, b: __m512i) -> __m512i = _mm512_mullo_epi32(a, b);
+        fn zip(a: __m512i, b: __m512i) -> (__m512i, __m512i) =
+            (permute32(a, b, &ZIP32[0]), permute32(a, b, &ZIP32[1]));
+        fn unzip(a: __m512i, b: __m512i) -> (__m512i, __m512i) =
+            (permute32(a, b, &UNZIP32[0]), permute32(a, b, &UNZIP32[1]));
     }
 
     #[inline(always)]
@@ -170,56 +137,17 @@ impl Isa for Avx512x32 {
         }
     }
 
-    #[inline(always)]
-    unsafe fn zip(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-        unsafe { (permute32(a, b, &ZIP32[0]), permute32(a, b, &ZIP32[1])) }
-    }
-
-    #[inline(always)]
-    unsafe fn unzip(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-        unsafe { (permute32(a, b, &UNZIP32[0]), permute32(a, b, &UNZIP32[1])) }
-    }
-
-    #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(
-        constants: &Constants<u32>,
-        table: &Table<u32>,
-        signed: Option<&[i32]>,
-        data: &mut [u32],
-    ) {
-        unsafe { forward::<F>(constants, table, signed, data) }
-    }
-
-    #[inline(always)]
-    unsafe fn inverse<F: Field<I = Self>>(
-        constants: &Constants<u32>,
-        table: &Table<u32>,
-        scale: &[u32; 4],
-        data: &mut [u32],
-    ) {
-        unsafe { inverse::<F>(constants, table, scale, data) }
-    }
+    compiled!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", forward, inverse);
 }
 
 impl Isa32 for Avx512x32 {
-    #[inline(always)]
-    unsafe fn mul_high_signed(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { high_halves(_mm512_mul_epi32(a, b), _mm512_mul_epi32(odd_halves(a), odd_halves(b))) }
-    }
-
-    #[inline(always)]
-    unsafe fn mul_high(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { high_halves(_mm512_mul_epu32(a, b), _mm512_mul_epu32(odd_halves(a), odd_halves(b))) }
-    }
-
-    #[inline(always)]
-    unsafe fn dot16(sum: __m512i, a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_dpwssd_epi32(sum, a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_right_signed(a: __m512i, bits: __m512i) -> __m512i {
-        unsafe { _mm512_srav_epi32(a, bits) }
+    instructions! {
+        fn mul_high_signed(a: __m512i, b: __m512i) -> __m512i =
+            high_halves(_mm512_mul_epi32(a, b), _mm512_mul_epi32(odd_halves(a), odd_halves(b)));
+        fn mul_high(a: __m512i, b: __m512i) -> __m512i =
+            high_halves(_mm512_mul_epu32(a, b), _mm512_mul_epu32(odd_halves(a), odd_halves(b)));
+        fn dot16(sum: __m512i, a: __m512i, b: __m512i) -> __m512i = _mm512_dpwssd_epi32(sum, a, b);
+        fn shift_right_signed(a: __m512i, bits: __m512i) -> __m512i = _mm512_srav_epi32(a, bits);
     }
 }
 
@@ -235,59 +163,21 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
     const LOG_RADIX: usize = 4;
     const MANY_REGISTERS: bool = true;
 
-    #[inline(always)]
-    unsafe fn load(from: *const u64) -> __m512i {
-        unsafe { _mm512_loadu_si512(from.cast()) }
-    }
-
-    #[inline(always)]
-    unsafe fn load_signed(from: *const i32) -> __m512i {
-        unsafe { _mm512_cvtepi32_epi64(_mm256_loadu_si256(from.cast())) }
-    }
-
-    #[inline(always)]
-    unsafe fn store(to: *mut u64, v: __m512i) {
-        unsafe { _mm512_storeu_si512(to.cast(), v) }
-    }
-
-    #[inline(always)]
-    unsafe fn splat(value: u64) -> __m512i {
-        unsafe { _mm512_set1_epi64(value as i64) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_add_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn sub(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_sub_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn min(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_min_epu64(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn mul_low(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_mullo_epi64(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn exchange(distance: usize, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-        unsafe { exchange_bytes(8 * distance, a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn zip(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-        unsafe { (permute64(a, b, &ZIP64[0]), permute64(a, b, &ZIP64[1])) }
-    }
-
-    #[inline(always)]
-    unsafe fn unzip(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
-        unsafe { (permute64(a, b, &UNZIP64[0]), permute64(a, b, &UNZIP64[1])) }
+    instructions! {
+        fn load(from: *const u64) -> __m512i = _mm512_loadu_si512(from.cast());
+        fn load_signed(from: *const i32) -> __m512i = _mm512_cvtepi32_epi64(_mm256_loadu_si256(from.cast()));
+        fn store(to: *mut u64, v: __m512i) = _mm512_storeu_si512(to.cast(), v);
+        fn splat(value: u64) -> __m512i = _mm512_set1_epi64(value as i64);
+        fn add(a: __m512i, b: __m512i) -> __m512i = _mm512_add_epi64(a, b);
+        fn sub(a: __m512i, b: __m512i) -> __m512i = _mm512_sub_epi64(a, b);
+        fn min(a: __m512i, b: __m512i) -> __m512i = _mm512_min_epu64(a, b);
+        fn mul_low(a: __m512i, b: __m512i) -> __m512i = _mm512_mullo_epi64(a, b);
+        fn exchange(distance: usize, a: __m512i, b: __m512i) -> (__m512i, __m512i) =
+            exchange_bytes(8 * distance, a, b);
+        fn zip(a: __m512i, b: __m512i) -> (__m512i, __m512i) =
+            (permute64(a, b, &ZIP64[0]), permute64(a, b, &ZIP64[1]));
+        fn unzip(a: __m512i, b: __m512i) -> (__m512i, __m512i) =
+            (permute64(a, b, &UNZIP64[0]), permute64(a, b, &UNZIP64[1]));
     }
 
     #[inline(always)]
@@ -299,9 +189,9 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
     ) {
         unsafe {
             if IFMA {
-                forward_ifma::<F>(constants, table, signed, data)
+                Self::forward_ifma::<F>(constants, table, signed, data)
             } else {
-                forward::<F>(constants, table, signed, data)
+                Self::forward_plain::<F>(constants, table, signed, data)
             }
         }
     }
@@ -315,32 +205,24 @@ impl<const IFMA: bool> Isa for Avx512x64<IFMA> {
     ) {
         unsafe {
             if IFMA {
-                inverse_ifma::<F>(constants, table, scale, data)
+                Self::inverse_ifma::<F>(constants, table, scale, data)
             } else {
-                inverse::<F>(constants, table, scale, data)
+                Self::inverse_plain::<F>(constants, table, scale, data)
             }
         }
     }
 }
 
+impl<const IFMA: bool> Avx512x64<IFMA> {
+    compiled!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", forward_plain, inverse_plain);
+    compiled!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni,avx512ifma", forward_ifma, inverse_ifma);
+}
+
 impl Isa64 for Avx512x64<false> {
-    #[inline(always)]
-    unsafe fn mul32(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_mul_epu32(a, b) }
-    }
-
-    #[inline(always)]
-    unsafe fn high32(a: __m512i) -> __m512i {
-        unsafe { _mm512_srli_epi64::<32>(a) }
-    }
-
-    #[inline(always)]
-    unsafe fn shift_right(a: __m512i, bits: __m512i) -> __m512i {
-        unsafe { _mm512_srlv_epi64(a, bits) }
-    }
-
-    #[inline(always)]
-    unsafe fn and(a: __m512i, b: __m512i) -> __m512i {
-        unsafe { _mm512_and_si512(a, b) }
+    instructions! {
+        fn mul32(a: __m512i, b: __m512i) -> __m512i = _mm512_mul_epu32(a, b);
+        fn high32(a: __m512i) -> __m512i = _mm512_srli_epi64::<32>(a);
+        fn shift_right(a: __m512i, bits: __m512i) -> __m512i = _mm512_srlv_epi64(a, bits);
+        fn and(a: __m512i, b: __m512i) -> __m512i = _mm512_and_si512(a, b);
     }
 }

@@ -1,6 +1,6 @@
 //! Reductions on registers of 32-bit residues.
 
-use super::lanes::{Constants, Factor, Field, Isa, KEEP, REDUCE};
+use super::lanes::{Constants, Factor, Field, Isa, KEEP, REDUCE, instructions};
 use std::fmt::Debug;
 
 /// What 32-bit lanes need beyond [`Isa`].
@@ -140,16 +140,10 @@ impl<I: Isa32> Field for Lazy32<I> {
 pub(super) struct Strict32<I>(I);
 
 impl<I: Isa32> Strict32<I> {
-    #[inline(always)]
-    unsafe fn mul(p: I::V, y: I::V, w: Factor<Self>) -> I::V {
-        // SAFETY: the caller's promise.
-        unsafe { I::below(I::sub(I::mul_low(y, w.0), I::mul_low(I::mul_high(y, w.1), p)), p) }
-    }
-
-    #[inline(always)]
-    unsafe fn add(p: I::V, x: I::V, y: I::V) -> I::V {
-        // SAFETY: as above.
-        unsafe { I::below(I::add(x, y), p) }
+    instructions! {
+        fn mul(p: I::V, y: I::V, w: Factor<Self>) -> I::V =
+            I::below(I::sub(I::mul_low(y, w.0), I::mul_low(I::mul_high(y, w.1), p)), p);
+        fn add(p: I::V, x: I::V, y: I::V) -> I::V = I::below(I::add(x, y), p);
     }
 
     #[inline(always)]
@@ -181,16 +175,13 @@ impl<I: Isa32> Field for Strict32<I> {
         usize::MAX
     }
 
-    #[inline(always)]
-    unsafe fn new(c: &Constants<u32>) -> I::V {
-        // SAFETY: the caller's promise.
-        unsafe { I::splat(c[0]) }
-    }
-
-    #[inline(always)]
-    unsafe fn lift(p: I::V, v: I::V) -> I::V {
-        // SAFETY: as above.
-        unsafe { I::add(v, p) }
+    instructions! {
+        fn new(c: &Constants<u32>) -> I::V = I::splat(c[0]);
+        fn lift(p: I::V, v: I::V) -> I::V = I::add(v, p);
+        fn inverse(p: I::V, _: usize, x: I::V, y: I::V, w: Factor<Self>) -> (I::V, I::V) =
+            (Self::add(p, x, y), Self::mul(p, Self::sub(p, x, y), w));
+        fn last(p: I::V, _: usize, x: I::V, y: I::V, u: Factor<Self>, w: Factor<Self>) -> (I::V, I::V) =
+            (Self::mul(p, Self::add(p, x, y), u), Self::mul(p, Self::sub(p, x, y), w));
     }
 
     #[inline(always)]
@@ -201,18 +192,6 @@ impl<I: Isa32> Field for Strict32<I> {
             let product = Self::mul(p, y, w);
             (Self::add(p, x, product), Self::sub(p, x, product))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn inverse(p: I::V, _: usize, x: I::V, y: I::V, w: Factor<Self>) -> (I::V, I::V) {
-        // SAFETY: as above.
-        unsafe { (Self::add(p, x, y), Self::mul(p, Self::sub(p, x, y), w)) }
-    }
-
-    #[inline(always)]
-    unsafe fn last(p: I::V, _: usize, x: I::V, y: I::V, u: Factor<Self>, w: Factor<Self>) -> (I::V, I::V) {
-        // SAFETY: as above.
-        unsafe { (Self::mul(p, Self::add(p, x, y), u), Self::mul(p, Self::sub(p, x, y), w)) }
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Reductions on registers of 64-bit residues.
 
-use super::lanes::{Constants, Factor, Field, Isa, KEEP};
+use super::lanes::{Constants, Factor, Field, Isa, KEEP, instructions};
 use std::fmt::Debug;
 
 /// What 64-bit lanes need beyond [`Isa`].
@@ -114,10 +114,9 @@ impl<I: Isa64> Field for Wide64<I> {
         }
     }
 
-    #[inline(always)]
-    unsafe fn lift(r: Self::Registers, v: I::V) -> I::V {
-        // SAFETY: as above.
-        unsafe { I::add(v, r.p) }
+    instructions! {
+        fn lift(r: Self::Registers, v: I::V) -> I::V = I::add(v, r.p);
+        fn finish(r: Self::Registers, v: I::V) -> I::V = I::below(Self::reduce(r, v), r.p);
     }
 
     #[inline(always)]
@@ -158,12 +157,6 @@ impl<I: Isa64> Field for Wide64<I> {
             let difference = I::sub(I::add(x, r.bounds[level]), y);
             (Self::canonical(r, Self::mul(r, I::add(x, y), u)), Self::canonical(r, Self::mul(r, difference, w)))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn finish(r: Self::Registers, v: I::V) -> I::V {
-        // SAFETY: as above.
-        unsafe { I::below(Self::reduce(r, v), r.p) }
     }
 }
 
@@ -213,16 +206,13 @@ impl<I: Isa64> Field for Narrow64<I> {
         usize::MAX
     }
 
-    #[inline(always)]
-    unsafe fn new(c: &Constants<u64>) -> Self::Registers {
-        // SAFETY: the caller's promise.
-        unsafe { Narrow64Registers { p: I::splat(c[0]), twice: I::splat(2 * c[0]), low32: I::splat(u32::MAX.into()) } }
-    }
-
-    #[inline(always)]
-    unsafe fn lift(r: Self::Registers, v: I::V) -> I::V {
-        // SAFETY: as above.
-        unsafe { I::add(v, r.p) }
+    instructions! {
+        fn new(c: &Constants<u64>) -> Self::Registers =
+            Narrow64Registers { p: I::splat(c[0]), twice: I::splat(2 * c[0]), low32: I::splat(u32::MAX.into()) };
+        fn lift(r: Self::Registers, v: I::V) -> I::V = I::add(v, r.p);
+        fn inverse(r: Self::Registers, _: usize, x: I::V, y: I::V, w: Factor<Self>) -> (I::V, I::V) =
+            (I::below(I::add(x, y), r.twice), Self::mul(r, I::sub(I::add(x, r.twice), y), w));
+        fn finish(r: Self::Registers, v: I::V) -> I::V = I::below(I::below(v, r.twice), r.p);
     }
 
     #[inline(always)]
@@ -235,23 +225,11 @@ impl<I: Isa64> Field for Narrow64<I> {
     }
 
     #[inline(always)]
-    unsafe fn inverse(r: Self::Registers, _: usize, x: I::V, y: I::V, w: Factor<Self>) -> (I::V, I::V) {
-        // SAFETY: as above.
-        unsafe { (I::below(I::add(x, y), r.twice), Self::mul(r, I::sub(I::add(x, r.twice), y), w)) }
-    }
-
-    #[inline(always)]
     unsafe fn last(r: Self::Registers, _: usize, x: I::V, y: I::V, u: Factor<Self>, w: Factor<Self>) -> (I::V, I::V) {
         // SAFETY: as above.
         unsafe {
             let difference = I::sub(I::add(x, r.twice), y);
             (I::below(Self::mul(r, I::add(x, y), u), r.p), I::below(Self::mul(r, difference, w), r.p))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn finish(r: Self::Registers, v: I::V) -> I::V {
-        // SAFETY: as above.
-        unsafe { I::below(I::below(v, r.twice), r.p) }
     }
 }

@@ -4,7 +4,7 @@
 //! bits, all that multiply-add yields, are the whole of it.
 
 use super::avx512::Avx512x64;
-use super::lanes::{Constants, Factor, Field, Isa};
+use super::lanes::{Constants, Factor, Field, Isa, instructions};
 use std::arch::x86_64::*;
 
 type Lanes = Avx512x64<true>;
@@ -69,10 +69,9 @@ impl Field for Ifma {
         }
     }
 
-    #[inline(always)]
-    unsafe fn lift(r: Registers, v: __m512i) -> __m512i {
-        // SAFETY: as above.
-        unsafe { Lanes::add(v, r.p) }
+    instructions! {
+        fn lift(r: Registers, v: __m512i) -> __m512i = Lanes::add(v, r.p);
+        fn finish(r: Registers, v: __m512i) -> __m512i = Lanes::below(Lanes::below(v, r.twice), r.p);
     }
 
     #[inline(always)]
@@ -107,11 +106,5 @@ impl Field for Ifma {
             let difference = Lanes::sub(Lanes::add(x, r.twice), y);
             (Lanes::below(Self::mul(r, Lanes::add(x, y), u), r.p), Lanes::below(Self::mul(r, difference, w), r.p))
         }
-    }
-
-    #[inline(always)]
-    unsafe fn finish(r: Registers, v: __m512i) -> __m512i {
-        // SAFETY: as above.
-        unsafe { Lanes::below(Lanes::below(v, r.twice), r.p) }
     }
 }

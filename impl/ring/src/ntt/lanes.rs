@@ -61,6 +61,19 @@ pub(super) trait Isa: Copy {
     }
 }
 
+/// Functions of [`Isa`] and its like that are an expression each, of the instructions of the set.
+macro_rules! instructions {
+    ($($(#[$doc:meta])* fn $name:ident($($argument:tt: $type:ty),*) $(-> $result:ty)? = $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        unsafe fn $name($($argument: $type),*) $(-> $result)? {
+            // SAFETY: the caller's promise.
+            unsafe { $value }
+        }
+    )*};
+}
+pub(super) use instructions;
+
 /// Numbers that depend on the prime alone, in an order of the field's own.
 pub(super) type Constants<W> = [W; 8];
 

@@ -261,3 +261,32 @@ pub(super) fn add_wide_multiples(digits: &[i32], rows: &[u32], sums: &mut [i64])
         *sum += digits.iter().zip(elements).fold(0, |sum, (d, x)| sum + i64::from(*d) * i64::from(x as i32));
     });
 }
+
+/// The plain loops compiled with the features of a path: those of these signatures, or all that both paths take as they are.
+#[cfg(target_arch = "x86_64")]
+macro_rules! recompile {
+    ($features:literal: $($name:ident $(<$word:ident>)? ($($argument:ident: $type:ty),*);)*) => {$(
+        #[target_feature(enable = $features)]
+        pub(super) fn $name $(<$word: Residue>)? ($($argument: $type),*) {
+            scalar::$name($($argument),*);
+        }
+    )*};
+    ($features:literal) => {
+        recompile! { $features:
+            add<W>(modulus: &Modulus<W>, a: &mut [W], b: &[W]);
+            sub<W>(modulus: &Modulus<W>, a: &mut [W], b: &[W]);
+            neg<W>(modulus: &Modulus<W>, a: &mut [W]);
+            mul<W>(modulus: &Modulus<W>, a: &mut [W], b: &[W]);
+            mul_add<W>(modulus: &Modulus<W>, acc: &mut [W], a: &[W], b: &[W]);
+            mul_scalar<W>(modulus: &Modulus<W>, a: &mut [W], scalar: W);
+            reduce_signed<W>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]);
+            centred_residues<W>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]);
+            reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]);
+            compose_pair(primes: (u32, u32), inverse: u32, a: &[u32], b: &[u32], out: &mut [u64]);
+            add_multiples(digits: &[i32], rows: &[u32], sums: &mut [u32]);
+            add_wide_multiples(digits: &[i32], rows: &[u32], sums: &mut [i64]);
+        }
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use recompile;

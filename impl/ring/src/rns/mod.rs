@@ -3,6 +3,7 @@
 //!
 //! Polynomials are limb-major: residue i of coefficient j of n is element `i * n + j`. Composition goes through mixed-radix digits
 //! v_0 + v_1 p_0 + v_2 p_0 p_1 + ... (Garner), so that comparisons with Q/2 and long divisions are exact without big numbers.
+//! Every function panics where the lengths of its slices do not match.
 
 mod limbs;
 mod scaling;
@@ -124,11 +125,6 @@ impl<W: Word> Rns<W> {
         limbs::to_u128(&self.product)
     }
 
-    /// log2(Q).
-    pub fn product_log2(&self) -> f64 {
-        limbs::log2(&self.product)
-    }
-
     /// Mixed-radix digits of coefficient j of n: digit i is below modulus i.
     #[inline(always)]
     fn mixed_radix(&self, residues: &[W], n: usize, j: usize, digits: &mut [W]) {
@@ -200,28 +196,7 @@ impl<W: Word> Rns<W> {
         });
     }
 
-    /// The numbers in [0, Q) with those residues, each as `self.product().len()` little-endian limbs, one number after the other.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
-    pub fn compose_limbs(&self, residues: &[W], out: &mut [u64]) {
-        let (n, length) = (self.coefficients(residues), self.product.len());
-        assert_eq!(out.len(), n * length, "as many limbs of each coefficient as Q has");
-        let mut number = Vec::with_capacity(length);
-        self.for_each_mixed_radix(residues, |j, digits| {
-            number.clear();
-            for (digit, modulus) in digits.iter().zip(&self.moduli).rev() {
-                limbs::mul_add_small(&mut number, modulus.value().to_u64(), digit.to_u64());
-            }
-            number.resize(length, 0);
-            out[j * length..(j + 1) * length].copy_from_slice(&number);
-        });
-    }
-
     /// The centred numbers in [-Q/2, Q/2) with those residues, modulo 2^64: exact if Q is below 2^64.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn compose_centred_wrapping(&self, residues: &[W], out: &mut [u64]) {
         assert_eq!(self.coefficients(residues), out.len(), "as many outputs as coefficients");
         self.for_each_mixed_radix(residues, |j, digits| {
@@ -239,9 +214,6 @@ impl<W: Word> Rns<W> {
     }
 
     /// The residues of any 64-bit numbers.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn decompose_u64(&self, vectors: Vectors, x: &[u64], residues: &mut [W]) {
         assert_eq!(residues.len(), x.len() * self.len(), "as many residues of each number as moduli");
         if !x.is_empty() {
@@ -250,30 +222,11 @@ impl<W: Word> Rns<W> {
     }
 
     /// The residues of any 128-bit numbers.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn decompose_u128(&self, x: &[u128], residues: &mut [W]) {
         assert_eq!(residues.len(), x.len() * self.len(), "as many residues of each number as moduli");
         for (i, q) in self.moduli.iter().enumerate() {
             let out = &mut residues[i * x.len()..(i + 1) * x.len()];
             out.iter_mut().zip(x).for_each(|(out, x)| *out = q.reduce_u128(*x));
-        }
-    }
-
-    /// The residues of numbers of `length` little-endian limbs each, one number after the other.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
-    pub fn decompose_limbs(&self, x: &[u64], length: usize, residues: &mut [W]) {
-        assert!(length > 0 && x.len().is_multiple_of(length) && residues.len() == x.len() / length * self.len());
-        let n = x.len() / length;
-        for (i, q) in self.moduli.iter().enumerate() {
-            for (out, number) in residues[i * n..(i + 1) * n].iter_mut().zip(x.chunks_exact(length)) {
-                *out = number.iter().rev().fold(W::default(), |rest, limb| {
-                    q.reduce_u128(u128::from(rest.to_u64()) << 64 | u128::from(*limb))
-                });
-            }
         }
     }
 }

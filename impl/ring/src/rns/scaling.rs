@@ -15,9 +15,6 @@ impl<W: Word> Rns<W> {
     /// x / P rounded to the nearest integer, modulo Q / P, where P is the product of the moduli that `to` lacks: the last ones.
     /// The remainder subtracted is the representative of x modulo P in [-P/2, P/2), so that ties (only if P is even) go up.
     /// Computed in one step, not modulus by modulus, so that nothing is rounded twice.
-    ///
-    /// # Panics
-    /// If the lengths do not match.
     pub fn rescale(&self, vectors: Vectors, residues: &[W], to: &Self, out: &mut [W]) -> Result<(), RnsError> {
         let kept = to.len();
         if kept >= self.len() || self.moduli[..kept] != to.moduli[..] {

@@ -1,5 +1,4 @@
 use super::*;
-use crate::noise::Width;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -54,21 +53,4 @@ fn residues_are_uniform() {
     out.iter().for_each(|x| counts[(x / (1 << 28)) as usize] += 1);
     assert!(counts.iter().all(|count| (f64::from(*count) - 10_000.0).abs() < 500.0), "{counts:?}");
     fill_uniform::<u32>(&mut rng, &[], &mut []);
-}
-
-#[test]
-fn small_values_have_their_second_moment() {
-    let mut rng = ChaCha8Rng::seed_from_u64(2);
-    let n = 1 << 16;
-    let gaussian = [Small::gaussian(StdDev(3.2)).unwrap(), Small::gaussian(Width(10.0)).unwrap()];
-    assert!((gaussian[1].second_moment(n) - 15.915).abs() < 0.01);
-    for small in [Small::Binary, Small::Ternary, Small::FixedWeight(n / 4)].into_iter().chain(gaussian) {
-        let mut out = vec![0; n];
-        small.fill(&mut rng, &mut out).unwrap();
-        let moment = out.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>() / n as f64;
-        assert!((moment / small.second_moment(n) - 1.0).abs() < 0.04, "{small:?}: {moment}");
-    }
-    let error = Small::FixedWeight(5).fill(&mut rng, &mut [0; 4]);
-    assert_eq!(error, Err(WeightError { weight: 5, len: 4 }));
-    assert!(Small::gaussian(StdDev(1e9)).is_err());
 }

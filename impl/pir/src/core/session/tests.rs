@@ -19,6 +19,7 @@ impl Protocol for Failing {
     const NAME: &'static str = "failing";
     const SUMMARY: &'static str = "fails";
     type Set = simplepir::Set;
+    type Numbers = ();
     type Server = FailingServer;
     type Client = FailingClient;
 

@@ -1,7 +1,6 @@
 //! The layout of records in polynomials, and of polynomials in rows and columns.
 
-use serde_json::json;
-
+use crate::core::plan::numbers;
 use crate::core::{Error, Result, Shape};
 
 /// Most slots of a record; each slot takes a response.
@@ -169,32 +168,33 @@ impl Layout {
         ring::PolyMatrix::bytes_for(self.dimensions.degree, primes, self.rows, self.matrix_columns())
     }
 
-    /// The layout as a description has it, for a matrix modulo `primes` primes.
-    pub fn describe(&self, primes: usize) -> serde_json::Map<String, serde_json::Value> {
-        let information = self.shape.database_bytes();
-        let plain = self.rows as u64
-            * self.matrix_columns() as u64
-            * self.dimensions.slots() as u64
-            * self.dimensions.slot_bits()
-            / 8;
-        crate::core::plan::operations(json!({
-            "rows": self.rows,
-            "columns": self.columns,
-            "row_bits": self.row_bits,
-            "column_bits": self.column_bits,
-            "position_bits": self.position_bits,
-            "parts": self.parts,
-            "slots": self.slots,
-            "records_per_item": self.records_per_item,
-            "plain_modulus": 1u64 << self.dimensions.plain_bits,
-            "ring_degree": self.dimensions.degree,
-            "response_degree": self.dimensions.response_degree,
-            "matrix_primes": primes,
-            "stored_bytes": self.stored_bytes(primes),
-            "information_bytes": information,
-            "expansion": self.stored_bytes(primes) as f64 / information as f64,
-            "waste": plain as f64 / information as f64 - 1.0,
-        }))
+    /// Bytes of plaintext that all its coefficients hold.
+    fn plain_bytes(&self) -> u64 {
+        let polynomials = self.rows as u64 * self.matrix_columns() as u64;
+        polynomials * self.dimensions.slots() as u64 * self.dimensions.slot_bits() / 8
+    }
+}
+
+numbers! {
+    /// What a description says of a layout whose matrix is modulo so many primes: of the bytes that are stored, of those of the records, and
+    /// of how many times as many the former are.
+    pub struct FoldingNumbers(layout: &Layout, primes: usize, stored: u64, information: u64, expansion: f64) {
+        rows: usize = layout.rows,
+        columns: usize = layout.columns,
+        row_bits: u32 = layout.row_bits,
+        column_bits: u32 = layout.column_bits,
+        position_bits: u32 = layout.position_bits,
+        parts: usize = layout.parts,
+        slots: usize = layout.slots,
+        records_per_item: u64 = layout.records_per_item,
+        plain_modulus: u64 = 1u64 << layout.dimensions.plain_bits,
+        ring_degree: usize = layout.dimensions.degree,
+        response_degree: usize = layout.dimensions.response_degree,
+        matrix_primes: usize = primes,
+        stored_bytes: u64 = stored,
+        information_bytes: u64 = information,
+        expansion: f64 = expansion,
+        waste: f64 = layout.plain_bytes() as f64 / layout.shape.database_bytes() as f64 - 1.0,
     }
 }
 

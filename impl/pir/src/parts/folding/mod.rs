@@ -16,7 +16,7 @@ mod tests;
 
 pub use encode::Encoder;
 pub use fold::Folding;
-pub use layout::{Dimensions, Layout, Place};
+pub use layout::{Dimensions, FoldingNumbers, Layout, Place};
 pub use matrix::{Columns, Matrix};
 pub(crate) use open::{cell_errors, constant, errors, selector_errors};
 pub use response::{Responder, ResponseKey, ResponseParams};

@@ -4,6 +4,7 @@ use ring::PackedMatrix;
 
 use super::PlainModuli;
 use super::code::RecordCode;
+use crate::core::plan::numbers;
 use crate::core::{Error, Record, Result, Shape};
 
 /// The rule that chooses rows and columns.
@@ -119,26 +120,25 @@ impl Layout {
             self.code.record(entries)
         }
     }
+}
 
-    /// The layout as a description has it.
-    pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
-        let information = self.shape.database_bytes();
-        crate::core::plan::operations(serde_json::json!({
-            "rows": self.rows,
-            "columns": self.columns,
-            "plain_modulus": self.code.plain_modulus(),
-            "scale": self.scale(),
-            "entry_bits": self.width(),
-            "entry_offset": self.code.offset(),
-            "packed": self.code.is_packed(),
-            "records_per_entry": self.code.records_per_entry(),
-            "entries_per_record": self.code.entries_per_record(),
-            "entries": self.entries(),
-            "padding_entries": (self.rows * self.columns) as u64 - self.entries(),
-            "stored_bytes": self.stored_bytes(),
-            "information_bytes": information,
-            "waste": self.stored_bytes() as f64 / information as f64 - 1.0,
-        }))
+numbers! {
+    /// What a description says of a layout.
+    pub struct LinearNumbers(layout: &Layout) {
+        rows: usize = layout.rows,
+        columns: usize = layout.columns,
+        plain_modulus: u32 = layout.code.plain_modulus(),
+        scale: u32 = layout.scale(),
+        entry_bits: u32 = layout.width(),
+        entry_offset: u16 = layout.code.offset(),
+        packed: bool = layout.code.is_packed(),
+        records_per_entry: u64 = layout.code.records_per_entry(),
+        entries_per_record: u64 = layout.code.entries_per_record(),
+        entries: u64 = layout.entries(),
+        padding_entries: u64 = (layout.rows * layout.columns) as u64 - layout.entries(),
+        stored_bytes: u64 = layout.stored_bytes(),
+        information_bytes: u64 = layout.shape.database_bytes(),
+        waste: f64 = layout.stored_bytes() as f64 / layout.shape.database_bytes() as f64 - 1.0,
     }
 }
 

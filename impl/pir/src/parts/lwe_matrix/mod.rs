@@ -10,6 +10,6 @@ mod set;
 
 pub use code::RecordCode;
 pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, read_changes};
-pub use layout::{Layout, Tiling};
+pub use layout::{Layout, LinearNumbers, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};
 pub use set::{Lwe, PlainModuli, PlainModulus};

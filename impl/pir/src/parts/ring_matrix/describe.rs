@@ -1,32 +1,26 @@
 //! The common part of the descriptions of protocols over rings whose clients' state follows from a public seed.
 
 use lattice::pack::Method;
-use serde_json::{Map, Value, json};
 
-use super::{Gadget, Rlwe, Switch};
-use crate::core::plan::{count, operations};
+use super::{Gadget, GadgetNumbers, Rlwe, Switch};
+use crate::core::plan::{count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, MemoryMap, Sizes, TableBytes};
 
-/// The part of a layout that states the ring, how answers are packed and switched, the number of packing tables, and how many of these
-/// an update rebuilds.
-pub(crate) fn ring_numbers(
-    rlwe: &Rlwe,
-    (method, gadget): (Method, Gadget),
-    switch: Switch,
-    [tables, rebuilt]: [u64; 2],
-) -> Map<String, Value> {
-    operations(json!({
-        "tables": tables,
-        "tables_rebuilt": rebuilt,
-        "packing": method.to_string(),
-        "packing_gadget": gadget.describe(rlwe.modulus()),
-        "mask_modulus": switch.mask_modulus,
-        "body_modulus": switch.body_modulus,
-        "ring_degree": rlwe.degree,
-        "ring_modulus": rlwe.modulus(),
-    }))
+numbers! {
+    /// The part of a layout that says how answers are packed and switched, over which ring, by how many tables, and how many of these an
+    /// update makes again.
+    pub struct RingNumbers(rlwe: &Rlwe, method: Method, gadget: Gadget, switch: Switch, all: [u64; 2]) {
+        tables: u64 = all[0],
+        tables_rebuilt: u64 = all[1],
+        packing: String = method.to_string(),
+        packing_gadget: GadgetNumbers = gadget.describe(rlwe.modulus()),
+        mask_modulus: u64 = switch.mask_modulus,
+        body_modulus: u64 = switch.body_modulus,
+        ring_degree: usize = rlwe.degree,
+        ring_modulus: u64 = rlwe.modulus(),
+    }
 }
 
 /// The messages of clients that fetch a seed: those of a query, by name, bytes a query and formula (those of zero bytes are not sent), and

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Rlwe;
+use crate::core::plan::numbers;
 use crate::core::{Error, Result, in_range};
 
 /// A gadget: digits of weights base^dropped, base^(dropped + 1), ...
@@ -85,16 +86,22 @@ impl Gadget {
         GadgetShape { ring: rlwe.shape(), base: self.base(), length: self.length(rlwe.modulus()) }
     }
 
-    /// The gadget as a description has it.
-    pub fn describe(self, modulus: u64) -> serde_json::Value {
-        let mut numbers = serde_json::json!({
-            "digits": self.length(modulus), "base_log2": self.base_log2, "dropped": self.dropped,
-        });
-        match self.digits {
-            Digits::Symmetric => numbers["family"] = "symmetric".into(),
-            digits => numbers["signed"] = (digits == Digits::Balanced).into(),
-        }
-        numbers
+    /// What a description says of it.
+    pub fn describe(self, modulus: u64) -> GadgetNumbers {
+        GadgetNumbers::new(self, self.length(modulus))
+    }
+}
+
+numbers! {
+    /// What a description says of a gadget with so many digits.
+    pub struct GadgetNumbers(gadget: Gadget, length: usize) {
+        digits: usize = length,
+        base_log2: u32 = gadget.base_log2,
+        dropped: usize = gadget.dropped,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        family: Option<Digits> = Some(gadget.digits).filter(|digits| *digits == Digits::Symmetric),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        signed: Option<bool> = (gadget.digits != Digits::Symmetric).then_some(gadget.digits == Digits::Balanced),
     }
 }
 

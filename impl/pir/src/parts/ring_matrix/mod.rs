@@ -14,9 +14,10 @@ mod switch;
 
 pub use cells::Cells;
 pub use client::{Asks, Query, RingClient};
-pub(crate) use describe::{ring_numbers, seed_memory, seed_messages};
+pub use describe::RingNumbers;
+pub(crate) use describe::{seed_memory, seed_messages};
 pub(crate) use entries::{Difference, digit_columns, fill_rows};
-pub use gadget::{Digits, Gadget, Packing};
+pub use gadget::{Digits, Gadget, GadgetNumbers, Packing};
 pub(crate) use hint::{
     add_to_masks, add_to_masks_work, bodies, body_poly, column_masks, is_incremental, masks_update_work, pack,
     pack_all, packing_table, read_keys, update_masks, workspace,

@@ -3,14 +3,28 @@
 use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
 use ring::matrix::packed::{CHUNK, matmul_work, matvec_work, queries_work};
 use ring::{Kind, Work};
-use serde_json::json;
 
 use super::Set;
 use super::set::Layers;
-use crate::core::plan::{Plan, count, new_memory, operations};
+use crate::core::plan::{Plan, count, new_memory, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
-use crate::parts::lwe_matrix::hint_buffers_bytes;
+use crate::parts::lwe_matrix::{LinearNumbers, hint_buffers_bytes};
+
+numbers! {
+    /// DoublePIR's layout.
+    pub struct Numbers(layers: &Layers) {
+        #[serde(flatten)]
+        first: LinearNumbers = LinearNumbers::new(&layers.first),
+        hint_copies: usize = layers.copies,
+        groups: usize = layers.groups,
+        second_queries: usize = layers.second_queries,
+        digits: usize = layers.gadget.length(),
+        second_rows: usize = layers.second_rows(),
+        second_entry_bits: u32 = layers.second_width(),
+        second_stored_bytes: u64 = layers.second_stored_bytes(),
+    }
+}
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layers = params.layers(workload.shape)?;
@@ -18,16 +32,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let (n, columns, groups) = (params.lwe.dimension as u64, first.columns as u64, layers.groups as u64);
     let queries = workload.queries;
 
-    let mut sizes = Sizes { layout: first.describe(), ..Sizes::default() };
-    sizes.layout.extend(operations(json!({
-        "hint_copies": layers.copies,
-        "groups": groups,
-        "second_queries": layers.second_queries,
-        "digits": layers.gadget.length(),
-        "second_rows": layers.second_rows(),
-        "second_entry_bits": layers.second_width(),
-        "second_stored_bytes": layers.second_stored_bytes(),
-    })));
+    let mut sizes = Sizes::of(&Numbers::new(&layers));
 
     let hint = layers.hint_bytes() as u64;
     let up = count(&[4, layers.query_words() as u64, queries]);

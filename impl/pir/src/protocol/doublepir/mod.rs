@@ -23,6 +23,7 @@ impl Protocol for DoublePir {
     const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str = "DoublePIR: SimplePIR whose hint is fetched by PIR, a small hint for short records";
     type Set = Set;
+    type Numbers = describe::Numbers;
     type Server = server::Server;
     type Client = client::Client;
 

@@ -58,7 +58,7 @@ pub enum AllCopies {
 
 /// Both layers of a database.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layers {
+pub struct Layers {
     /// The first layer.
     pub first: Layout,
     /// LWE dimension n.

@@ -4,35 +4,50 @@ use lattice::SplitRlwe;
 use lattice::pack::Method;
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, ResidueVector, Work};
-use serde_json::json;
 
 use super::Interpolate;
 use super::layout::Layout;
 use super::set::Set;
-use crate::core::plan::{Plan, count, operations};
+use crate::core::plan::{Plan, count, numbers};
 use crate::core::tables::tables_of_block;
 use crate::core::{LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
-use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory, seed_messages};
+use crate::parts::ring_matrix::{
+    GadgetNumbers, Packing, RingNumbers, Rlwe, masks_update_work, seed_memory, seed_messages,
+};
 
 /// The packing of the outputs.
 const PACKING: Method = Method::Inspiring;
 
+numbers! {
+    /// InsPIRe's layout.
+    pub struct Numbers(params: &Set, layout: &Layout, tables: [u64; 2]) {
+        rows: usize = layout.rows,
+        points: usize = layout.points,
+        variables: u32 = layout.variables,
+        groups: usize = layout.groups,
+        polynomials_per_record: usize = layout.planes,
+        records_per_polynomial: u64 = layout.records_per_item,
+        polynomials: u64 = layout.items * layout.planes as u64,
+        used_coefficients: usize = layout.used,
+        columns: usize = layout.columns(),
+        packed_outputs: usize = layout.outputs(),
+        answer_ciphertexts: usize = layout.ciphertexts(),
+        stored_bits: u64 = 8 * layout.stored_bytes(),
+        plain_modulus: u32 = params.folding.plain_modulus,
+        interpolation: Interpolate = params.folding.interpolation,
+        whitened: bool = true,
+        point_sent: bool = layout.sends_point(params),
+        body_coefficients: usize = layout.kept(params),
+        rgsw_gadget: GadgetNumbers = params.evaluation.gadget().describe(params.rlwe.modulus()),
+        #[serde(flatten)]
+        ring: RingNumbers = RingNumbers::new(&params.rlwe, PACKING, params.packing, params.switch, tables),
+    }
+}
+
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
-    let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
-    sizes.layout.extend(operations(json!({
-        "plain_modulus": params.folding.plain_modulus,
-        "interpolation": match params.folding.interpolation {
-            Interpolate::CooleyTukey => "cooley_tukey",
-            Interpolate::Lagrange => "lagrange",
-        },
-        "whitened": true,
-        "point_sent": layout.sends_point(params),
-        "body_coefficients": layout.kept(params),
-        "rgsw_gadget": params.evaluation.gadget().describe(params.rlwe.modulus()),
-    })));
     let tables = [layout.outputs() as u64, touched(&layout, workload)];
-    sizes.layout.extend(ring_numbers(&params.rlwe, (PACKING, params.packing), params.switch, tables));
+    let mut sizes = Sizes::of(&Numbers::new(params, &layout, tables));
     messages(params, &layout, workload, &mut sizes);
     sizes.memory = memory(params, &layout, workload);
     sizes.operations = operations_of(params, &layout, workload);

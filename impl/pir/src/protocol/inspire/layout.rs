@@ -1,12 +1,10 @@
 //! The layout of a database as rows of interpolated polynomials.
 
 use lattice::wire::packed_bytes;
-use serde_json::json;
 
 use super::code::Code;
 use super::interpolation::Interpolate;
 use super::set::{Body, Folding, QueryCoefficients, Set, side_of};
-use crate::core::plan::operations;
 use crate::core::{Error, Result, Shape};
 
 /// The rows may exceed the set's by this part before the points or the answers are doubled. Databases modulo 65535 need at most 1/63
@@ -152,24 +150,6 @@ impl Layout {
         let (start, end) = (item * bits, ((item + 1) * bits).min(self.shape.records * self.shape.record_bits));
         let first = (start + (plane * self.plane_bits()) as u64).min(end);
         (first, (end - first).min(self.plane_bits() as u64) as usize)
-    }
-
-    /// The layout as a description has it.
-    pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
-        operations(json!({
-            "rows": self.rows,
-            "degree": self.points,
-            "variables": self.variables,
-            "groups": self.groups,
-            "polynomials_per_record": self.planes,
-            "records_per_polynomial": self.records_per_item,
-            "polynomials": self.items * self.planes as u64,
-            "used_coefficients": self.used,
-            "columns": self.columns(),
-            "packed_outputs": self.outputs(),
-            "answer_ciphertexts": self.ciphertexts(),
-            "stored_bits": 8 * self.stored_bytes(),
-        }))
     }
 
     /// Bytes of a query's body.

@@ -33,6 +33,7 @@ impl Protocol for Inspire {
         "InsPIRe: interpolated polynomials, packed by InspiRING, evaluated at an encrypted point";
     const STREAMS: bool = true;
     type Set = Set;
+    type Numbers = describe::Numbers;
     type Server = server::Server;
     type Client = RingClient<Self>;
 

@@ -173,7 +173,7 @@ fn published_message_sizes() {
     for (rows, bits, log_bytes, points, ciphertexts, total) in gigabyte {
         let sizes = Inspire::describe(&published(rows, 32), &workload((8u64 << log_bytes) / bits, bits)).unwrap();
         assert_eq!(sizes.layout["rows"], rows);
-        assert_eq!(sizes.layout["degree"], points);
+        assert_eq!(sizes.layout["points"], points);
         assert_eq!(sizes.payload_bytes("keys"), 84 << 10);
         assert_eq!(sizes.payload_bytes("point"), 84 << 10);
         assert_eq!(sizes.payload_bytes("query"), 7 * u64::from(rows));
@@ -206,12 +206,12 @@ fn several_variables_take_a_point_each() {
         ("points = 8", "points = 1024\nvariables = 2"),
     ]);
     let sizes = Inspire::describe(&params, &workload(1 << 20, 512)).unwrap();
-    assert_eq!((sizes.layout["degree"].as_u64(), sizes.layout["rows"].as_u64()), (Some(1024), Some(16)));
+    assert_eq!((sizes.layout["points"].as_u64(), sizes.layout["rows"].as_u64()), (Some(1024), Some(16)));
     assert_eq!(sizes.payload_bytes("point"), 2 * (84 << 10));
     assert_eq!(sizes.payload_bytes("answer"), 12 << 10);
     assert_eq!(sizes.instances[0].samples, Some(16 + 2048 * (2 * 3 + 2 * 2 * 3)));
     let fewer = Inspire::describe(&params, &workload(1 << 14, 512)).unwrap();
-    assert_eq!(fewer.layout["degree"], 16, "no more points than needed: 4 x 4");
+    assert_eq!(fewer.layout["points"], 16, "no more points than needed: 4 x 4");
 }
 
 #[test]

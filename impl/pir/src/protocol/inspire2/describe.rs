@@ -7,20 +7,44 @@ use ring::{BlockDiagonal, Kind, RingShape, Work};
 
 use super::Set;
 use super::layout::Layout;
-use crate::core::plan::{Plan, count};
+use crate::core::plan::{Plan, count, numbers};
 use crate::core::tables::tables_of_block;
 use crate::core::{MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::ring_matrix::{
-    Packing, Selector, add_to_masks_work, is_incremental, masks_update_work, ring_numbers, seed_memory, seed_messages,
+    Packing, RingNumbers, Selector, add_to_masks_work, is_incremental, masks_update_work, seed_memory, seed_messages,
 };
+
+numbers! {
+    /// InsPIRe^(2)'s layout.
+    pub struct Numbers(params: &Set, layout: &Layout, tables: [u64; 2]) {
+        rows: usize = layout.rows,
+        cell_columns: usize = layout.cell_columns,
+        columns: usize = layout.columns(),
+        copies: usize = layout.copies,
+        records_per_cell: u64 = layout.records_per_cell,
+        gammas: [usize; 3] = params.gammas(),
+        plain_modulus: u64 = 1u64 << layout.entry_bits,
+        digit_bits: u32 = layout.entry_bits,
+        mask_digits: usize = layout.mask_digits,
+        body_digits: usize = layout.body_digits,
+        answer_ciphertexts: usize = layout.copies * layout.ciphertexts(params).len(),
+        selected_whole: bool = layout.selects_whole,
+        switched_modulus: u32 = params.switched_modulus,
+        stored_bytes: u64 = layout.first_stored_bytes(),
+        second_stored_bytes: u64 = layout.second_stored_bytes(),
+        information_bytes: u64 = layout.shape.database_bytes(),
+        waste: f64 = layout.first_stored_bytes() as f64 / layout.shape.database_bytes() as f64 - 1.0,
+        #[serde(flatten)]
+        ring: RingNumbers = RingNumbers::new(&params.rlwe, Method::Inspiring, params.packing, params.switch, tables),
+    }
+}
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
-    let mut sizes = Sizes { layout: layout.describe(params), ..Sizes::default() };
     let ([first, copies], [outputs, _]) = (touched(&layout, workload), layout.outputs(params));
     let outputs = outputs as u64;
     let tables = [layout.groups() as u64 + layout.copies as u64 * outputs, first + copies * outputs];
-    sizes.layout.extend(ring_numbers(&params.rlwe, (Method::Inspiring, params.packing), params.switch, tables));
+    let mut sizes = Sizes::of(&Numbers::new(params, &layout, tables));
     let (query, answer) = if layout.selects_whole {
         ("(N / t + d t) log2(q) k / 8", "ne (m 28 d + 20 (mask_digits + body_digits)) k / 8")
     } else {

@@ -2,8 +2,6 @@
 
 use std::ops::RangeInclusive;
 
-use serde_json::json;
-
 use super::set::Set;
 use crate::core::{Error, Result, Shape};
 use crate::parts::ring_matrix::Cells;
@@ -179,29 +177,5 @@ impl Layout {
     /// Bytes of the two queries, all coefficients bit-packed.
     pub fn query_bytes(&self, params: &Set) -> usize {
         ((self.rows + self.second_entries()) * params.rlwe.residue_bits() as usize).div_ceil(8)
-    }
-
-    /// The layout as a description has it.
-    pub fn describe(&self, params: &Set) -> serde_json::Map<String, serde_json::Value> {
-        let information = self.shape.database_bytes();
-        crate::core::plan::operations(json!({
-            "rows": self.rows,
-            "degree": self.cell_columns,
-            "columns": self.columns(),
-            "copies": self.copies,
-            "records_per_cell": self.records_per_cell,
-            "gammas": params.gammas(),
-            "plain_modulus": 1u64 << self.entry_bits,
-            "digit_bits": self.entry_bits,
-            "mask_digits": self.mask_digits,
-            "body_digits": self.body_digits,
-            "answer_ciphertexts": self.copies * self.ciphertexts(params).len(),
-            "selected_whole": self.selects_whole,
-            "switched_modulus": params.switched_modulus,
-            "stored_bytes": self.first_stored_bytes(),
-            "second_stored_bytes": self.second_stored_bytes(),
-            "information_bytes": information,
-            "waste": self.first_stored_bytes() as f64 / information as f64 - 1.0,
-        }))
     }
 }

@@ -28,6 +28,7 @@ impl Protocol for Inspire2 {
     const SUMMARY: &'static str = "InsPIRe^(2): two ring layers packed by partial InspiRING, the smallest queries";
     const STREAMS: bool = true;
     type Set = Set;
+    type Numbers = describe::Numbers;
     type Server = server::Server;
     type Client = RingClient<Self>;
 

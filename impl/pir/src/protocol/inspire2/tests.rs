@@ -183,7 +183,7 @@ fn long_records_are_selected_whole() {
     {
         let workload = Workload::new(Shape::new(records, bits).unwrap(), 1, 0).unwrap();
         let sizes = Inspire2::describe(&published(64, 1), &workload).unwrap();
-        assert_eq!((sizes.layout["rows"].as_u64(), sizes.layout["degree"].as_u64()), (Some(rows), Some(degree)));
+        assert_eq!((sizes.layout["rows"].as_u64(), sizes.layout["cell_columns"].as_u64()), (Some(rows), Some(degree)));
         let cells = bits / 1024;
         assert_eq!(sizes.payload_bytes("keys"), 3 * 2048 * 53 / 8);
         assert_eq!(sizes.payload_bytes("query"), (rows + 2048 * degree) * 53 / 8);

@@ -21,8 +21,7 @@ mod trace;
 
 use std::marker::PhantomData;
 
-pub use query::QueryForm;
-pub use query::{Bits, Index, SeedUse};
+pub use query::{Bits, Index, QueryForm, SeedUse};
 pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
@@ -43,6 +42,7 @@ impl<F: Selecting> Protocol for PirouetteProtocol<F> {
     const STREAMS: bool = true;
     const ONE_KEY: bool = true;
     type Set = Set<F>;
+    type Numbers = describe::Numbers;
     type Server = server::Server<F>;
     type Client = client::Client<F>;
 

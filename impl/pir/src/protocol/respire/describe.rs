@@ -3,24 +3,23 @@
 use lattice::convert::Extraction;
 use lattice::{GadgetShape, SplitRlwe};
 use ring::{Kernel, Kind, PolyMatrix, PolyPairs, RingShape, Work};
-use serde_json::json;
 
 use super::engine::{Engine, coefficients, positions};
 use super::keys::{ServerKeys, key_bytes};
 use super::query::{LEAVES_AT_A_TIME, query_bytes};
 use super::server::BATCH;
 use super::set::{Set, Steps};
-use crate::core::plan::{Plan, count, operations};
+use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::buckets::Buckets;
-use crate::parts::folding::{Layout, Matrix};
+use crate::parts::folding::{FoldingNumbers, Layout, Matrix};
 
 /// A shorter vector is on small pages.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
 /// The input of a description.
-struct Load<'a> {
+pub struct Load<'a> {
     workload: &'a Workload,
     buckets: &'a Buckets,
     /// The layout of a bucket.
@@ -35,6 +34,11 @@ impl Load<'_> {
         count(&[self.buckets.count() as u64, self.layout.stored_bytes(params.matrix_primes)])
     }
 
+    fn folding(&self, params: &Set) -> FoldingNumbers {
+        let (stored, information) = (self.stored_bytes(params), self.workload.shape.database_bytes());
+        FoldingNumbers::new(self.layout, params.matrix_primes, stored, information, stored as f64 / information as f64)
+    }
+
     /// Queries to each bucket.
     fn rounds(&self) -> u64 {
         self.queries / self.buckets.count() as u64
@@ -46,7 +50,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = params.layout(buckets.each)?;
     let records = workload.queries;
     let all = Load { workload, buckets: &buckets, layout: &layout, queries: buckets.queries(records)? };
-    let mut sizes = Sizes { layout: layout_numbers(params, &all), ..Sizes::default() };
+    let mut sizes = Sizes::of(&Numbers::new(params, &all));
     let formula = "8 + 24 (2 log2(d1) + 1 + n^2 + n) + (log2(d1) (t_leaf + t_sel) + 2 t_conv + n^2 t_vec) d1 log2(q1) / 8 \
                    + n t_resp d1 log2(q2) / 8";
     let keys = key_bytes(&Engine::new(params, Kernel::Scalar)?) as u64;
@@ -64,35 +68,36 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     Ok(sizes)
 }
 
-fn layout_numbers(params: &Set, load: &Load) -> serde_json::Map<String, serde_json::Value> {
-    let (stored, information) = (load.stored_bytes(params), load.workload.shape.database_bytes());
-    let Steps { selector, leaf_expansion, selector_expansion, conversion, vector } = params.bases;
-    let mut numbers = load.layout.describe(params.matrix_primes);
-    numbers.extend(operations(json!({
-        "stored_bytes": stored,
-        "information_bytes": information,
-        "expansion": stored as f64 / information as f64,
-        "buckets": params.batch.buckets,
-        "copies": params.batch.copies,
-        "batch_queries": params.batch.queries,
-        "queries": load.queries,
-        "ring_modulus": params.rlwe.modulus(),
-        "matrix_modulus": params.rlwe.primes()[..params.matrix_primes].iter().product::<u64>(),
-        "mask_modulus": params.response.mask_modulus,
-        "body_modulus": params.response.body_modulus,
-        "answer_degree": params.response.degree,
-        "slots_per_body": params.slots_per_body(),
-        "vector_length": params.vector.length,
-        "bases": {
-            "selector": selector,
-            "leaf_expansion": leaf_expansion,
-            "selector_expansion": selector_expansion,
-            "conversion": conversion,
-            "vector": vector,
-            "response": params.response.base,
-        },
-    })));
-    numbers
+numbers! {
+    /// Bases of the digits of each step.
+    pub struct Bases(params: &Set) {
+        selector: u64 = params.bases.selector,
+        leaf_expansion: u64 = params.bases.leaf_expansion,
+        selector_expansion: u64 = params.bases.selector_expansion,
+        conversion: u64 = params.bases.conversion,
+        vector: u64 = params.bases.vector,
+        response: u64 = params.response.base,
+    }
+}
+
+numbers! {
+    /// Respire's layout: of a bucket, and of the bytes of all.
+    pub struct Numbers(params: &Set, load: &Load) {
+        #[serde(flatten)]
+        folding: FoldingNumbers = load.folding(params),
+        buckets: u32 = params.batch.buckets,
+        copies: u32 = params.batch.copies,
+        batch_queries: u32 = params.batch.queries,
+        queries: u64 = load.queries,
+        ring_modulus: u64 = params.rlwe.modulus(),
+        matrix_modulus: u64 = params.rlwe.primes()[..params.matrix_primes].iter().product(),
+        mask_modulus: u64 = params.response.mask_modulus,
+        body_modulus: u64 = params.response.body_modulus,
+        answer_degree: usize = params.response.degree,
+        slots_per_body: usize = params.slots_per_body(),
+        vector_length: usize = params.vector.length,
+        bases: Bases = Bases::new(params),
+    }
 }
 
 /// Memory, with the lengths of the messages.

@@ -27,6 +27,7 @@ impl Protocol for Respire {
     const STREAMS: bool = true;
     const ONE_KEY: bool = true;
     type Set = Set;
+    type Numbers = describe::Numbers;
     type Server = server::Server;
     type Client = client::Client;
 

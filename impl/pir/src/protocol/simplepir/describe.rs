@@ -10,14 +10,14 @@ use crate::core::plan::{Plan, count, new_memory};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
-use crate::parts::lwe_matrix::{Layout, hint_buffers_bytes};
+use crate::parts::lwe_matrix::{Layout, LinearNumbers, hint_buffers_bytes};
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = params.layout(workload.shape)?;
     let (n, rows, columns) = (params.lwe.dimension as u64, layout.rows as u64, layout.columns as u64);
     let (queries, wide) = (workload.queries, layout.code.entries_per_record());
     let stored = layout.stored_bytes();
-    let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
+    let mut sizes = Sizes::of(&LinearNumbers::new(&layout));
 
     let hint = SEED_BYTES as u64 + 4 * rows * n;
     sizes.message("hint", Direction::Download, "offline", hint, "4 rows n + 16", None);

@@ -14,6 +14,7 @@ mod tests;
 pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
+use crate::parts::lwe_matrix::LinearNumbers;
 
 /// The protocol.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ impl Protocol for SimplePir {
     const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str = "SimplePIR: LWE, a large hint, one multiply-add an entry";
     type Set = Set;
+    type Numbers = LinearNumbers;
     type Server = server::Server;
     type Client = client::Client;
 

@@ -7,11 +7,29 @@ use ring::{BlockDiagonal, Kind, Work};
 
 use super::Set;
 use super::layout::Layout;
-use crate::core::plan::{Plan, count};
+use crate::core::plan::{Plan, count, numbers};
 use crate::core::{Result, Sizes, TableBytes, Workload};
-use crate::parts::ring_matrix::{Packing, masks_update_work, ring_numbers, seed_memory, seed_messages};
+use crate::parts::ring_matrix::{Packing, RingNumbers, masks_update_work, seed_memory, seed_messages};
 
 const METHOD: Method = Method::Cdks;
+
+numbers! {
+    /// SimpleYPIR's layout.
+    pub struct Numbers(params: &Set, layout: &Layout, tables: [u64; 2]) {
+        rows: usize = layout.rows,
+        columns: usize = layout.columns(),
+        items: u64 = layout.items,
+        records_per_item: u64 = layout.records_per_item,
+        elements_per_item: usize = layout.elements,
+        plain_modulus: u64 = 1u64 << layout.entry_bits,
+        entry_bits: u32 = layout.entry_bits,
+        stored_bytes: u64 = layout.stored_bytes(),
+        information_bytes: u64 = layout.shape.database_bytes(),
+        waste: f64 = layout.stored_bytes() as f64 / layout.shape.database_bytes() as f64 - 1.0,
+        #[serde(flatten)]
+        ring: RingNumbers = RingNumbers::new(&params.rlwe, METHOD, params.packing, params.switch, tables),
+    }
+}
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = Layout::choose(params, workload.shape)?;
@@ -19,7 +37,8 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let (rows, columns, elements) = (layout.rows as u64, layout.columns() as u64, layout.elements as u64);
     let (degree, poly) = (layout.degree as u64, params.rlwe.poly_bytes());
     let (blocks, packing) = (rows.div_ceil(degree), Packing::new(&params.rlwe, METHOD, params.packing));
-    let mut sizes = Sizes { layout: layout.describe(), ..Sizes::default() };
+    let touched = workload.touched(elements, |index| layout.cells().groups_of(index, layout.degree));
+    let mut sizes = Sizes::of(&Numbers::new(params, &layout, [elements, touched]));
     let key_bytes = packing.key_bytes();
     let asked = [
         ("keys", key_bytes, "log2(d) l d log2(q) k / 8"),
@@ -50,9 +69,6 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let encoding = 32 * 2 * columns;
     sizes.memory = seed_memory(server, key_masks, packing.making_bytes().max(online).max(encoding));
 
-    let touched = workload.touched(elements, |index| layout.cells().groups_of(index, layout.degree));
-    let packed = (METHOD, params.packing);
-    sizes.layout.extend(ring_numbers(&params.rlwe, packed, params.switch, [elements, touched]));
     let samples = rows + packing.key_polynomials() * degree;
     sizes.instances = vec![params.rlwe.instance("query_and_keys", samples, "the item of the record asked for")];
     let ring = params.rlwe.shape();

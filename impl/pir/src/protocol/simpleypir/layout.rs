@@ -1,7 +1,5 @@
 //! The layout of a database: each row is an item of whole records.
 
-use serde_json::json;
-
 use super::set::{Rows, Set};
 use crate::core::{Error, Result, Shape};
 use crate::parts::ring_matrix::Cells;
@@ -84,22 +82,5 @@ impl Layout {
     /// Bytes of the database in memory.
     pub fn stored_bytes(&self) -> u64 {
         ring::ColumnMatrix::stored_bytes_for(self.rows, self.columns())
-    }
-
-    /// The layout as a description has it.
-    pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
-        let information = self.shape.database_bytes();
-        crate::core::plan::operations(json!({
-            "rows": self.rows,
-            "columns": self.columns(),
-            "items": self.items,
-            "records_per_item": self.records_per_item,
-            "elements_per_item": self.elements,
-            "plain_modulus": 1u64 << self.entry_bits,
-            "entry_bits": self.entry_bits,
-            "stored_bytes": self.stored_bytes(),
-            "information_bytes": information,
-            "waste": self.stored_bytes() as f64 / information as f64 - 1.0,
-        }))
     }
 }

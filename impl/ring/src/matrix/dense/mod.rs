@@ -36,12 +36,6 @@ pub fn matvec_u32(kernel: Kernel, a: &[u32], x: &[u32], out: &mut [u32], threads
     Ok(())
 }
 
-/// `out = x^T * a`, that is, the transposed matrix times x: `a` is `x.len()` x `out.len()`. One thread.
-pub fn mat_t_vec(kernel: Kernel, a: &[u32], x: &[u32], out: &mut [u32]) -> Result<(), ProductError> {
-    out.fill(0);
-    digits_product(Checked::new(kernel)?, x, x.len(), |&coefficient| coefficient, a, out.len(), out)
-}
-
 /// `out += digits * a`: `digits` is delta x l (signed), `a` is l x `n`, `out` is delta x `n`. One pass over `a` serves four
 /// rows of digits. One thread: the work is bound by the bandwidth of a core.
 pub fn digits_accumulate(
@@ -52,18 +46,7 @@ pub fn digits_accumulate(
     n: usize,
     out: &mut [u32],
 ) -> Result<(), ProductError> {
-    digits_product(Checked::new(kernel)?, digits, l, |&digit| i32::from(digit) as u32, a, n, out)
-}
-
-fn digits_product<T>(
-    kernel: Checked,
-    digits: &[T],
-    l: usize,
-    residue: impl Fn(&T) -> u32,
-    a: &[u32],
-    n: usize,
-    out: &mut [u32],
-) -> Result<(), ProductError> {
+    let kernel = Checked::new(kernel)?;
     check_length("elements of the matrix", a.len(), l.saturating_mul(n))?;
     if l == 0 || n == 0 {
         return Ok(());
@@ -78,7 +61,7 @@ fn digits_product<T>(
     for first in (0..l).step_by(ACCUMULATED_ROWS) {
         let rows = if first == tail_start { &tail[..] } else { &a[first * n..] };
         let coefficients = |row: usize| -> [u32; ACCUMULATED_ROWS] {
-            std::array::from_fn(|i| if first + i < l { residue(&digits[row * l + first + i]) } else { 0 })
+            std::array::from_fn(|i| if first + i < l { i32::from(digits[row * l + first + i]) as u32 } else { 0 })
         };
         for col in (0..n).step_by(STRIP_COLS) {
             let cols = STRIP_COLS.min(n - col);

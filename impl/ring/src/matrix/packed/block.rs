@@ -8,30 +8,19 @@ use crate::bits::{copy_shifted, for_width, pack_chunk, write_entries};
 /// Up to 64 consecutive rows of a [`super::PackedMatrix`], writable independently of the other blocks (and `Send`).
 pub struct RowBlockMut<'a> {
     data: &'a mut [u8],
-    first_row: usize,
     rows: usize,
     cols: usize,
     width: u32,
 }
 
 impl<'a> RowBlockMut<'a> {
-    pub(super) fn new(data: &'a mut [u8], first_row: usize, rows: usize, cols: usize, width: u32) -> Self {
-        Self { data, first_row, rows, cols, width }
-    }
-
-    /// The matrix row that is row 0 of this block.
-    pub fn first_row(&self) -> usize {
-        self.first_row
+    pub(super) fn new(data: &'a mut [u8], rows: usize, cols: usize, width: u32) -> Self {
+        Self { data, rows, cols, width }
     }
 
     /// Rows of the matrix in this block: 64, or fewer in the last one.
     pub fn rows(&self) -> usize {
         self.rows
-    }
-
-    /// Columns of the matrix.
-    pub fn cols(&self) -> usize {
-        self.cols
     }
 
     fn order(&self) -> Order {
@@ -152,32 +141,6 @@ impl<'a> RowBlockMut<'a> {
                 let mut entries = [0; CHUNK];
                 crate::bits::read_entries(share, 0, 16, &mut entries);
                 return self.check_entries(chunk * CHUNK, &entries);
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes the whole block column by column: `digits(first_row, col, out)` gives the eight entries of column `col` from row
-    /// `first_row` of the block (a multiple of 8) on; those past `rows()` are ignored. The fast way to lay out records as
-    /// vertical digit strings: eight digits of a record are contiguous bits, which [`crate::bits::read_entries`] reads.
-    pub fn fill_columns(
-        &mut self,
-        mut digits: impl FnMut(usize, usize, &mut [u16; GROUP_ROWS]),
-    ) -> Result<(), MatrixError> {
-        for first_col in (0..self.cols).step_by(CHUNK) {
-            for first_row in (0..self.rows).step_by(GROUP_ROWS) {
-                let cols = (self.cols - first_col).min(CHUNK);
-                let mut tile = [[0; CHUNK]; GROUP_ROWS];
-                for col in 0..cols {
-                    let mut column = [0; GROUP_ROWS];
-                    digits(first_row, first_col + col, &mut column);
-                    for (entries, digit) in tile.iter_mut().zip(column) {
-                        entries[col] = digit;
-                    }
-                }
-                for (row, entries) in tile.iter().enumerate().take(self.rows - first_row) {
-                    self.set_row_part(first_row + row, first_col, &entries[..cols])?;
-                }
             }
         }
         Ok(())

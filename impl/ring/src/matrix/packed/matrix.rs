@@ -116,7 +116,7 @@ impl PackedMatrix {
         let end = payload.len() - SLACK;
         payload[..end].chunks_mut(block_bytes).enumerate().map(move |(index, data)| {
             let first_row = index * BLOCK_ROWS;
-            RowBlockMut::new(data, first_row, (rows - first_row).min(BLOCK_ROWS), cols, width)
+            RowBlockMut::new(data, (rows - first_row).min(BLOCK_ROWS), cols, width)
         })
     }
 
@@ -129,7 +129,7 @@ impl PackedMatrix {
         let (first_row, start, len) = (index * BLOCK_ROWS, index * self.block_bytes(), self.order(index).bytes());
         let rows = (self.rows - first_row).min(BLOCK_ROWS);
         let data = &mut self.data.bytes_mut()[start..start + len];
-        Ok(RowBlockMut::new(data, first_row, rows, self.cols, self.width))
+        Ok(RowBlockMut::new(data, rows, self.cols, self.width))
     }
 
     fn check_row(&self, row: usize) -> Result<(), MatrixError> {

@@ -20,13 +20,9 @@ pub struct PreparedVector {
 
 impl PreparedVector {
     /// Number of elements.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether it has no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The sum of its elements modulo 2^32, by which a common offset of all entries of a matrix changes a product.

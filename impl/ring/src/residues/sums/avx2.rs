@@ -6,7 +6,7 @@
 
 use super::super::scalar::{self, Reduction};
 use super::super::{TILE, Tiles};
-use super::{FOLD, FOLDED, LINE, LONG, Plan, SHORT, for_width, sums};
+use super::{FOLD, FOLDED, LINE, LONG, Plan, SHORT, for_width, registers, sums};
 use crate::modulus::Modulus;
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -18,42 +18,15 @@ type Register = __m256i;
 
 sums!("avx2", 1, 2, 4);
 
-#[target_feature(enable = "avx2")]
-#[inline]
-fn zero() -> Register {
-    _mm256_setzero_si256()
-}
-
-/// # Safety
-/// A register's residues may be read there.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn load(place: *const u32) -> Register {
-    // SAFETY: the caller's promise.
-    unsafe { _mm256_loadu_si256(place.cast()) }
-}
-
-/// # Safety
-/// A register's residues may be written there.
-#[target_feature(enable = "avx2")]
-#[inline]
-unsafe fn store(place: *mut u32, residues: Register) {
-    // SAFETY: the caller's promise.
-    unsafe { _mm256_storeu_si256(place.cast(), residues) }
-}
-
-/// The upper halves of 64-bit lanes as lower ones.
-#[target_feature(enable = "avx2")]
-#[inline]
-fn upper(x: Register) -> Register {
-    _mm256_srli_epi64::<32>(x)
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn add_product(sum: Register, a: Register, b: Register) -> Register {
-    _mm256_add_epi64(sum, _mm256_mul_epu32(a, b))
-}
+registers!(
+    "avx2",
+    _mm256_setzero_si256,
+    _mm256_loadu_si256,
+    _mm256_storeu_si256,
+    _mm256_srli_epi64,
+    _mm256_add_epi64,
+    _mm256_mul_epu32
+);
 
 /// [`Reduction::apply`] in 64-bit lanes, without the last conditional subtraction: in [0, 2q).
 #[target_feature(enable = "avx2")]

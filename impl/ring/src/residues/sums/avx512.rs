@@ -13,7 +13,7 @@
 
 use super::super::scalar::{self, Reduction};
 use super::super::{TILE, Tiles};
-use super::{FOLD, FOLDED, LINE, LONG, Plan, SHORT, for_width, sums};
+use super::{FOLD, FOLDED, LINE, LONG, Plan, SHORT, for_width, registers, sums};
 use crate::modulus::Modulus;
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -25,42 +25,15 @@ type Register = __m512i;
 
 sums!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", 2, 4, 4);
 
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-#[inline]
-fn zero() -> Register {
-    _mm512_setzero_si512()
-}
-
-/// # Safety
-/// A register's residues may be read there.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-#[inline]
-unsafe fn load(place: *const u32) -> Register {
-    // SAFETY: the caller's promise.
-    unsafe { _mm512_loadu_si512(place.cast()) }
-}
-
-/// # Safety
-/// A register's residues may be written there.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-#[inline]
-unsafe fn store(place: *mut u32, residues: Register) {
-    // SAFETY: the caller's promise.
-    unsafe { _mm512_storeu_si512(place.cast(), residues) }
-}
-
-/// The upper halves of 64-bit lanes as lower ones.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-#[inline]
-fn upper(x: Register) -> Register {
-    _mm512_srli_epi64::<32>(x)
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-#[inline]
-fn add_product(sum: Register, a: Register, b: Register) -> Register {
-    _mm512_add_epi64(sum, _mm512_mul_epu32(a, b))
-}
+registers!(
+    "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni",
+    _mm512_setzero_si512,
+    _mm512_loadu_si512,
+    _mm512_storeu_si512,
+    _mm512_srli_epi64,
+    _mm512_add_epi64,
+    _mm512_mul_epu32
+);
 
 /// Products of the lower halves of 64-bit lanes. The intrinsic becomes a product of whole lanes where the compiler finds that upper
 /// halves are zero, which takes three times as long.

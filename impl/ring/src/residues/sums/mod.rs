@@ -54,6 +54,49 @@ macro_rules! for_width {
 
 use for_width;
 
+/// What the sums take of a register's instructions.
+macro_rules! registers {
+    ($features:literal, $zero:ident, $load:ident, $store:ident, $right:ident, $add:ident, $multiply:ident) => {
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn zero() -> Register {
+            $zero()
+        }
+
+        /// # Safety
+        /// A register's residues may be read there.
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn load(place: *const u32) -> Register {
+            // SAFETY: the caller's promise.
+            unsafe { $load(place.cast()) }
+        }
+
+        /// # Safety
+        /// A register's residues may be written there.
+        #[target_feature(enable = $features)]
+        #[inline]
+        unsafe fn store(place: *mut u32, residues: Register) {
+            // SAFETY: the caller's promise.
+            unsafe { $store(place.cast(), residues) }
+        }
+
+        /// The upper halves of 64-bit lanes as lower ones.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn upper(x: Register) -> Register {
+            $right::<32>(x)
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn add_product(sum: Register, a: Register, b: Register) -> Register {
+            $add(sum, $multiply(a, b))
+        }
+    };
+}
+use registers;
+
 /// The sums of a path with these features, on top of its `Register`, `LANES`, `zero`, `load`, `store`, `upper`, `add_product`, `reduce`,
 /// `fold`, `merge` and `merge_short`: registers of slots that are summed side by side for four, two and one chains of products, one
 /// for each left side and column.

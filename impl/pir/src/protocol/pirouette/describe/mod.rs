@@ -8,7 +8,6 @@ use lattice::convert::SelectorTree;
 use lattice::lwe::LweSwitchKey;
 use lattice::rotate::BlindRotationKey;
 use ring::{Kernel, PolyPairs, Ring};
-use serde_json::json;
 
 use super::encrypted;
 use super::form::Selecting;
@@ -16,21 +15,71 @@ use super::keys::{self, lwe_modulus};
 use super::query::{Encryption, QuerySeed, SeedUse};
 use super::server::{CELLS, TREE_BITS};
 use super::set::Set;
+use super::switching::KeySwitching;
 use super::trace::index_bits;
-use crate::core::plan::{count, operations};
+use crate::core::plan::{count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, LweInstance, MemoryMap, Result, SecretKind, Sizes, TableBytes, Workload};
-use crate::parts::folding::{Layout, Matrix, Responder};
-use crate::parts::ring_matrix::{Gadget, product_text};
+use crate::parts::folding::{FoldingNumbers, Layout, Matrix, Responder};
+use crate::parts::ring_matrix::{Gadget, GadgetNumbers, product_text};
 
 /// The common input of all parts of a description.
-struct Described<'a, F> {
+pub struct Described<'a, F> {
     params: &'a Set<F>,
     layout: Layout,
     workload: &'a Workload,
     ring: std::sync::Arc<Ring<u32>>,
     responder: Responder,
     bits: u64,
+}
+
+numbers! {
+    /// The layout of Pirouette and Pirouette^H.
+    pub struct Numbers<F: Selecting>(all: &Described<'_, F>) {
+        #[serde(flatten)]
+        folding: FoldingNumbers = all.folding(),
+        ring_modulus: String = all.product(2),
+        ring_secret: SecretKind = all.params.rlwe.secret,
+        ring_error_stddev: f64 = all.params.rlwe.error.stddev().0,
+        first_dimension_modulus: String = all.product(all.matrix_primes()),
+        query_modulus: String = format!("2^{}", all.params.encryption().modulus_log2),
+        query_body_modulus: String = format!("2^{}", all.params.encryption().body_bits),
+        query_chosen_bits: u32 = all.params.encryption().chosen_bits,
+        query_error_stddev: f64 = all.params.encryption().error.stddev().0,
+        seed_sent: SeedUse = all.params.encryption().seed,
+        index_bits: u64 = all.bits,
+        digit_bits: u64 = digits_of(all.params, all.bits).1,
+        digits: u64 = digits_of(all.params, all.bits).0,
+        first_bits: u32 = all.layout.row_bits,
+        fold_bits: u32 = all.layout.column_bits,
+        rotation_bits: u32 = all.layout.position_bits,
+        used_coefficients: u64 = all.record_coefficients(),
+        lwe_dimension: usize = all.params.lwe.dimension,
+        lwe_secret: SecretKind = all.params.lwe.secret,
+        bits_per_step: u32 = all.params.blind_rotation.bits_per_step,
+        rotation_gadget: GadgetNumbers = all.of_ring(all.params.blind_rotation.gadget()),
+        automorphism_gadget: GadgetNumbers = all.of_ring(all.params.automorphism),
+        squaring_gadget: GadgetNumbers = all.of_ring(all.params.squaring),
+        rgsw_gadget: GadgetNumbers = all.of_ring(all.params.rgsw.gadget()),
+        rgsw_window: usize = all.params.spacing(),
+        encrypted: bool = all.params.database.encrypted,
+        mask_modulus: String = all.params.response.mask_modulus.to_string(),
+        body_modulus: String = all.params.response.body_modulus.to_string(),
+        response_secret: SecretKind = all.params.response.secret,
+        response_error_stddev: f64 = all.params.response.error.stddev().0,
+        response_gadget: GadgetNumbers = all.response_gadget(),
+        #[serde(flatten)]
+        switching: Option<SwitchingNumbers> = all.params.query.switching().map(SwitchingNumbers::new),
+    }
+}
+
+numbers! {
+    /// The switch to the small key.
+    pub struct SwitchingNumbers(switching: &KeySwitching) {
+        switching_modulus: String = format!("2^{}", switching.modulus_log2),
+        switching_error_stddev: f64 = switching.error.stddev().0,
+        switching_gadget: GadgetNumbers = switching.gadget().describe(switching.modulus()),
+    }
 }
 
 pub(super) fn describe<F: Selecting>(params: &Set<F>, workload: &Workload) -> Result<Sizes> {
@@ -46,7 +95,7 @@ pub(super) fn describe<F: Selecting>(params: &Set<F>, workload: &Workload) -> Re
         ring,
         bits: index_bits(&layout).into(),
     };
-    let mut sizes = Sizes { layout: described.layout(), ..Sizes::default() };
+    let mut sizes = Sizes::of(&Numbers::new(&described));
     described.messages(&mut sizes)?;
     sizes.memory = described.memory()?;
     sizes.operations = described.operations()?;
@@ -76,56 +125,24 @@ impl<F: Selecting> Described<'_, F> {
         self.params.database.moduli()
     }
 
-    fn layout(&self) -> serde_json::Map<String, serde_json::Value> {
-        let Set { query, rlwe, lwe, blind_rotation, automorphism, squaring, rgsw, database, response } = self.params;
-        let Encryption { modulus_log2, body_bits, chosen_bits, error, seed } = self.params.encryption();
-        let (digits, digit_bits) = digits_of(self.params, self.bits);
-        let modulus = |primes: usize| product_text(&rlwe.primes()[..primes]);
-        let mut all = self.layout.describe(database.moduli());
-        let gadget = |gadget: Gadget| gadget.describe(rlwe.modulus());
-        let (from_base, length) = (response.params().base.ilog2(), self.responder.length());
-        all.extend(operations(json!({
-            "ring_modulus": modulus(2),
-            "ring_secret": rlwe.secret,
-            "ring_error_stddev": rlwe.error.stddev().0,
-            "first_dimension_modulus": modulus(database.moduli()),
-            "query_modulus": format!("2^{modulus_log2}"),
-            "query_body_modulus": format!("2^{body_bits}"),
-            "query_chosen_bits": chosen_bits,
-            "query_error_stddev": error.stddev().0,
-            "seed_sent": match seed { SeedUse::PerQuery => "per_query", SeedUse::PerClient => "per_client" },
-            "index_bits": self.bits,
-            "digit_bits": digit_bits,
-            "digits": digits,
-            "first_bits": self.layout.row_bits,
-            "fold_bits": self.layout.column_bits,
-            "rotation_bits": self.layout.position_bits,
-            "used_coefficients": self.record_coefficients(),
-            "lwe_dimension": lwe.dimension,
-            "lwe_secret": lwe.secret,
-            "bits_per_step": blind_rotation.bits_per_step,
-            "rotation_gadget": gadget(blind_rotation.gadget()),
-            "automorphism_gadget": gadget(*automorphism),
-            "squaring_gadget": gadget(*squaring),
-            "rgsw_gadget": gadget(rgsw.gadget()),
-            "rgsw_window": self.params.spacing(),
-            "encrypted": database.encrypted,
-            "stored_bytes": self.stored_bytes(),
-            "response_degree": response.degree,
-            "mask_modulus": response.mask_modulus.to_string(),
-            "body_modulus": response.body_modulus.to_string(),
-            "response_secret": response.secret,
-            "response_error_stddev": response.error.stddev().0,
-            "response_gadget": { "base_log2": from_base, "dropped": 0, "digits": length, "family": "symmetric" },
-        })));
-        if let Some(switching) = query.switching() {
-            all.extend(operations(json!({
-                "switching_modulus": format!("2^{}", switching.modulus_log2),
-                "switching_error_stddev": switching.error.stddev().0,
-                "switching_gadget": switching.gadget().describe(switching.modulus()),
-            })));
-        }
-        all
+    /// The first primes of the ring.
+    fn product(&self, primes: usize) -> String {
+        product_text(&self.params.rlwe.primes()[..primes])
+    }
+
+    fn of_ring(&self, gadget: Gadget) -> GadgetNumbers {
+        gadget.describe(self.params.rlwe.modulus())
+    }
+
+    fn response_gadget(&self) -> GadgetNumbers {
+        let gadget = Gadget::symmetric(self.params.response.params().base.ilog2(), 0);
+        GadgetNumbers::new(gadget, self.responder.length())
+    }
+
+    fn folding(&self) -> FoldingNumbers {
+        let (primes, information) = (self.matrix_primes(), self.layout.shape.database_bytes());
+        let expansion = self.layout.stored_bytes(primes) as f64 / information as f64;
+        FoldingNumbers::new(&self.layout, primes, self.stored_bytes(), information, expansion)
     }
 
     /// Coefficients of a response that hold a record, in which decryption errors would be visible.
