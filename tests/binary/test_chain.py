@@ -173,7 +173,7 @@ def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
         # Selections of one row have no noise to measure; 64 cells of Pirouette are 16 rows or more.
         shape = ("8192", "2048") if protocol.startswith("pirouette") else ("1000", "8")
         command = [binary, "run", parameters, "--records", shape[0], "--record-bits", shape[1], "--seed", "1"]
-        # Stages of few values are held over many keys by tests/test_pooled_noise.py.
+        # Stages of few values are held over many keys by tests/binary/test_pooled_noise.py.
         command += ["--out", out, "--no-probe", "--noise-seconds", "5"]
         subprocess.run(command, check=True, capture_output=True, cwd=root)
         record = json.loads(out.read_text())

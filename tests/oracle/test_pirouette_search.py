@@ -41,7 +41,7 @@ from pirlab_estimator.search.pirouette_sets import SEED_BYTES
 from pirlab_estimator.security.assess import predict_security
 from pirouette_seconds import Seconds, tree_automorphisms
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SETS = sorted(ROOT.glob("params/pirouette*/2^*.toml"))
 SET_NAMES = [f"{path.parent.name}-{path.stem}" for path in SETS]
 PRIMES = (268369921, 249561089)
