@@ -122,7 +122,7 @@ fn two_of(shapes: &[(u64, u64)]) -> Vec<(u64, u64)> {
 
 pub fn conforms_at_two<S: Protocol>(params: &S::Set, shapes: &[(u64, u64)], queries: u64, updates: u64) {
     for shape in two_of(shapes) {
-        check_sessions::<S>(params, shape, queries, updates, &all_sessions());
+        check_in::<S>(params, shape, queries, updates, &all_setups());
     }
 }
 
@@ -132,36 +132,30 @@ pub fn conforms_at_others<S: Protocol>(params: &S::Set, shapes: &[(u64, u64)], q
     }
 }
 
-/// Contents of a database, kernel path and threads of a session.
-type Session = (&'static str, Kernel, usize);
+/// Contents of a database, kernel path and threads of a run.
+type Setup = (&'static str, Kernel, usize);
 
 /// Seeded, all-zero and all-one databases, each on the fastest path and on the portable one.
-fn all_sessions() -> Vec<Session> {
+fn all_setups() -> Vec<Setup> {
     let paths = [(Kernel::best(), 1), (Kernel::Scalar, 2)];
     let contents = ["seeded:07", "constant:00", "constant:ff"];
     contents.into_iter().flat_map(|source| paths.map(|(kernel, threads)| (source, kernel, threads))).collect()
 }
 
-/// What a protocol does at a shape, on the fastest path with random contents; in all sessions where tests run in full.
+/// What a protocol does at a shape, on the fastest path with random contents; in all setups where tests run in full.
 pub fn check_everywhere<S: Protocol>(params: &S::Set, records: u64, bits: u64, queries: u64, updates: u64) {
-    let sessions = all_sessions();
-    let chosen = if in_full() { &sessions[..] } else { &sessions[..1] };
-    check_sessions::<S>(params, (records, bits), queries, updates, chosen);
+    let setups = all_setups();
+    let chosen = if in_full() { &setups[..] } else { &setups[..1] };
+    check_in::<S>(params, (records, bits), queries, updates, chosen);
 }
 
-/// Runs the whole protocol through the runner in these sessions; describes the same bytes as travelled; refuses truncated and corrupted
+/// Runs the whole protocol through the runner in these setups; describes the same bytes as travelled; refuses truncated and corrupted
 /// messages.
-fn check_sessions<S: Protocol>(
-    params: &S::Set,
-    (records, bits): (u64, u64),
-    queries: u64,
-    updates: u64,
-    sessions: &[Session],
-) {
+fn check_in<S: Protocol>(params: &S::Set, (records, bits): (u64, u64), queries: u64, updates: u64, setups: &[Setup]) {
     let shape = Shape::new(records, bits).unwrap();
     let workload = Workload::new(shape, queries, updates.min(records)).unwrap();
     let sizes = S::describe(params, &workload).unwrap();
-    for &(source, kernel, threads) in sessions {
+    for &(source, kernel, threads) in setups {
         let database = Database::open(source, shape).unwrap();
         let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]), noise_seconds: Some(0.2) };
         let mut run = Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
