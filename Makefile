@@ -90,7 +90,7 @@ PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfi
 # The library that our transforms are tested against takes minutes to compile: `make verify` asks for it.
 ORACLE = $(if $(PIRLAB_VERIFY),$(TFHE))
 
-formats:
+formats: tools setup
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo 'clippy is missing. Run: rustup component add clippy' >&2; exit 2; }
 	cd impl && cargo fmt --all --check
