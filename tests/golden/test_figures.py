@@ -12,8 +12,8 @@ from types import ModuleType
 import pandas as pd
 import pytest
 from pirlab_figures.cli import main
+from pirlab_figures.lib import cells, marks, units
 from pirlab_figures.lib import frame as loader
-from pirlab_figures.lib import marks, units
 from pirlab_figures.lib.table import Cell, tex_escape
 from pirlab_figures.pirouette import figure4, figure4_caption, figure4_table
 from pirlab_figures.runs import accuracy, comparison
@@ -145,6 +145,16 @@ def test_shapes_the_experiment_leaves_out_are_not_called_unmeasured(tmp_path: Pa
     joined, predictions = load(tmp_path, [synthetic.run_record("doublepir/usenix23", 2**18, 16)])
     missing = figure4_caption.missing_points(figure4.build(joined, expected, predictions))
     assert set(missing) == {figure4_caption.NOT_PLANNED}
+
+
+@pytest.mark.parametrize(("bits", "log2"), [(128.0, -40.0), (127.9, -40.0), (128.0, -39.9), (None, None)])
+def test_a_target_is_met_exactly_or_marked_at_its_cell(bits: float | None, log2: float | None) -> None:
+    row = {"security_bits": bits, "failure_log2": log2}
+    insecure, failing = (bits or 128) < 128, (log2 or -40) > -40
+    assert (marks.insecure(row), marks.failing(row), marks.unknown(row)) == (insecure, failing, bits is None)
+    symbol = "insecure" if insecure else "unknown" if bits is None else ""
+    assert cells.security(row).marks == marks.SYMBOLS.get(symbol, "")
+    assert cells.failure(row).marks == (marks.SYMBOLS["failing"] if failing else "")
 
 
 def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> None:
