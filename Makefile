@@ -15,13 +15,14 @@ TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}"
 DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
   $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
 
-.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw test verify clean
+.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw formats check test verify clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
 	@echo '                 FRESH=1 measures again what is stale or was skipped; ONLY=pirouette/figure4,... narrows it'
 	@echo 'make plan        what `make reproduce` would measure, its seconds and memory, and what it would skip'
-	@echo 'make test        every linter, and every test at the sizes for each change, on all cores'
+	@echo 'make check       formats, lints and types; formulas against oracles, refusals, every protocol at two shapes'
+	@echo 'make test        that, and every other test at the sizes for each change, on all cores'
 	@echo 'make verify      every test in full, and every bench body once; before a reference run'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
 	@echo 'make confirm     security known by the fast model only is computed by the lattice estimator, and recorded'
@@ -82,24 +83,34 @@ reference: build
 redraw: build
 	$(VENV)/python -m pirlab_workflow.redraw $(if $(filter-out file,$(origin PROFILE)),--profile '$(PROFILE)') $(if $(ONLY),--only '$(ONLY)')
 
-test: build
+# The program that cargo's and pytest's tests run: the release just built.
+TESTED = PIRLAB_BINARY='$(CURDIR)/$(BINARY)'
+# A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
+PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+# The library that our transforms are tested against takes minutes to compile: `make verify` asks for it.
+ORACLE = $(if $(PIRLAB_VERIFY),$(TFHE))
+
+formats: tools setup
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }
 	@cargo clippy --version >/dev/null 2>&1 || { echo 'clippy is missing. Run: rustup component add clippy' >&2; exit 2; }
 	cd impl && cargo fmt --all --check
-	cd impl && cargo clippy --workspace --all-targets --locked $(TFHE) -- -D warnings
-	# As users build it, without the oracle of the transforms.
-	cd impl && cargo clippy --package pirlab-ring --all-targets --locked -- -D warnings
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
-	cd impl && cargo test --workspace --lib --bins --tests --locked $(TFHE)
-	$(VENV)/snakemake --lint --configfile config/tiny.yaml
-	$(VENV)/snakemake --lint --snakefile workflow/rules/search.smk
-	# A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
-	$(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+	cd impl && cargo clippy --workspace --all-targets --locked $(ORACLE) -- -D warnings
 
+check: build formats
+	cd impl && $(TESTED) cargo test --package pirlab-pir --lib --locked -- conforms_at_two_shapes
+	$(PYTEST) tests/oracle
+
+test: build formats
+	cd impl && $(TESTED) cargo test --workspace --lib --bins --tests --locked $(ORACLE)
+	$(PYTEST)
+
+# Also as the tests of other builds run the program, with the checks of a debug build, and as users build `ring`, without the oracle.
 verify:
-	PIRLAB_VERIFY=1 $(MAKE) test
+	PIRLAB_VERIFY=1 $(MAKE) test TESTED=
+	cd impl && cargo clippy --package pirlab-ring --all-targets --locked -- -D warnings
 	cd impl && cargo test --workspace --benches --examples --locked $(TFHE)
 
 clean:

@@ -135,7 +135,7 @@ fn debug_builds_do_not_measure() {
     let lab = Lab::new();
     let mut command = lab.command(&[&["run", "--out", "r.json"], &RUN[..]].concat());
     let said = common::said(command.env_remove("PIRLAB_ALLOW_DEBUG").arg("--no-probe").output().unwrap());
-    if cfg!(debug_assertions) {
+    if common::program().1 {
         said.is_refused(&["debug build", "--release"]);
     } else {
         assert_eq!(said.code, 0);

@@ -139,7 +139,7 @@ fn changed(record: &Value, place: &str, value: Option<Value>) -> Value {
     changed
 }
 
-/// The faults of tests/test_record_faults.py: place, value, and the key that the refusal names where it is another one.
+/// The faults of tests/oracle/test_record_faults.py: place, value, and the key that the refusal names where it is another one.
 #[test]
 fn records_that_do_not_hold_are_refused() {
     let lab = Lab::new();

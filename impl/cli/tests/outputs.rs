@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Lab, Said, read_json, said};
+use common::{Lab, Said, program, read_json, said};
 use serde_json::Value;
 
 const ROW: [&str; 5] = ["params/simplepir/small.toml", "--records", "1000", "--record-bits", "8"];
@@ -154,7 +154,7 @@ fn planted_links_are_not_followed() {
     // The program that takes the shell's place has its process's number.
     let script = "ln -s victim .r.json.$$.part && exec \"$0\" \"$@\"";
     let mut command = Command::new("sh");
-    command.args(["-c", script, env!("CARGO_BIN_EXE_pirlab"), "schema", "run", "--out", "r.json"]);
+    command.args(["-c", script]).arg(program().0).args(["schema", "run", "--out", "r.json"]);
     command.current_dir(lab.folder.path());
     assert_eq!(ends(command).code, 0);
     assert_eq!(std::fs::read_to_string(lab.path("victim")).unwrap(), "mine");

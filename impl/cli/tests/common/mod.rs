@@ -54,6 +54,13 @@ impl Said {
     }
 }
 
+/// The program and whether it is a debug build: the one that `PIRLAB_BINARY` names, as `make test` does with the release that it has
+/// built, which runs full-size sets several times as fast; else that of the tests' own profile.
+pub fn program() -> (PathBuf, bool) {
+    let own = || (env!("CARGO_BIN_EXE_pirlab").into(), cfg!(debug_assertions));
+    std::env::var_os("PIRLAB_BINARY").map_or_else(own, |release| (release.into(), false))
+}
+
 /// A folder with parameter sets, emptied at the end.
 pub struct Lab {
     pub folder: tempfile::TempDir,
@@ -79,7 +86,7 @@ impl Lab {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_pirlab"));
+        let mut command = Command::new(program().0);
         command.args(arguments).current_dir(self.folder.path()).env("PIRLAB_ALLOW_DEBUG", "1").stdin(Stdio::null());
         command
     }

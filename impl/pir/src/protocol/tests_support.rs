@@ -43,10 +43,15 @@ pub const ALL_SHAPES: &[(u64, u64)] = &[
     (1000, 13),
     (300, 9),
     (64, 10),
+    (5, 20_000),
     (100, 2048),
     (37, 2049),
-    (5, 20_000),
 ];
+
+/// Those of records of at most so many bits, and some more.
+pub fn up_to(bits: u64, more: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    ALL_SHAPES.iter().filter(|shape| shape.1 <= bits).chain(more).copied().collect()
+}
 
 pub fn set_text(protocol: &str, extra: &str, moduli: &str) -> String {
     format!(
@@ -83,39 +88,97 @@ pub fn context(kernel: Kernel, threads: usize) -> Context<'static> {
     }
 }
 
-/// Runs the whole protocol through the runner on seeded, all-zero and all-one databases; describes the same bytes as
-/// travelled; refuses truncated and corrupted messages.
+/// Whether tests run in full, as `make verify` does; `make test` runs them pairwise.
+fn in_full() -> bool {
+    std::env::var_os("PIRLAB_VERIFY").is_some()
+}
+
+/// The conformance of a protocol, one line in its tests: two tests in a module of that name. `make check` runs the first alone.
+macro_rules! conformance {
+    ($name:ident: $protocol:ty, $set:expr, $shapes:expr, $queries:expr, $updates:expr) => {
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn conforms_at_two_shapes() {
+                $crate::protocol::tests_support::conforms_at_two::<$protocol>(&$set, $shapes, $queries, $updates);
+            }
+
+            #[test]
+            fn conforms_at_every_shape() {
+                $crate::protocol::tests_support::conforms_at_others::<$protocol>(&$set, $shapes, $queries, $updates);
+            }
+        }
+    };
+}
+pub(crate) use conformance;
+
+/// The two shapes that are run with all contents on both kernel paths: the middle one of a list and the last, where records are long.
+fn two_of(shapes: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut two = vec![shapes[shapes.len() / 2], shapes[shapes.len() - 1]];
+    two.dedup();
+    two
+}
+
+pub fn conforms_at_two<S: Protocol>(params: &S::Set, shapes: &[(u64, u64)], queries: u64, updates: u64) {
+    for shape in two_of(shapes) {
+        check_in::<S>(params, shape, queries, updates, &all_setups());
+    }
+}
+
+pub fn conforms_at_others<S: Protocol>(params: &S::Set, shapes: &[(u64, u64)], queries: u64, updates: u64) {
+    for &(records, bits) in shapes.iter().filter(|shape| !two_of(shapes).contains(shape)) {
+        check_everywhere::<S>(params, records, bits, queries, updates);
+    }
+}
+
+/// Contents of a database, kernel path and threads of a run.
+type Setup = (&'static str, Kernel, usize);
+
+/// Seeded, all-zero and all-one databases, each on the fastest path and on the portable one.
+fn all_setups() -> Vec<Setup> {
+    let paths = [(Kernel::best(), 1), (Kernel::Scalar, 2)];
+    let contents = ["seeded:07", "constant:00", "constant:ff"];
+    contents.into_iter().flat_map(|source| paths.map(|(kernel, threads)| (source, kernel, threads))).collect()
+}
+
+/// What a protocol does at a shape, on the fastest path with random contents; in all setups where tests run in full.
 pub fn check_everywhere<S: Protocol>(params: &S::Set, records: u64, bits: u64, queries: u64, updates: u64) {
+    let setups = all_setups();
+    let chosen = if in_full() { &setups[..] } else { &setups[..1] };
+    check_in::<S>(params, (records, bits), queries, updates, chosen);
+}
+
+/// Runs the whole protocol through the runner in these setups; describes the same bytes as travelled; refuses truncated and corrupted
+/// messages.
+fn check_in<S: Protocol>(params: &S::Set, (records, bits): (u64, u64), queries: u64, updates: u64, setups: &[Setup]) {
     let shape = Shape::new(records, bits).unwrap();
     let workload = Workload::new(shape, queries, updates.min(records)).unwrap();
     let sizes = S::describe(params, &workload).unwrap();
-    for source in ["seeded:07", "constant:00", "constant:ff"] {
-        for (kernel, threads) in [(Kernel::best(), 1), (Kernel::Scalar, 2)] {
-            let database = Database::open(source, shape).unwrap();
-            let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]), noise_seconds: Some(0.2) };
-            let mut run =
-                Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
-            run.prepare().unwrap();
-            run.repetition().unwrap();
-            run.repetition().unwrap();
-            // Where a client has one key, each exchange needs a new client: one test a protocol does that.
-            if kernel == Kernel::best() && source == "seeded:07" && !S::ONE_KEY {
-                run.measure_noise().unwrap();
-            }
-            run.update().unwrap();
-            let measured = run.finish();
-            assert_eq!(measured.correct.right, measured.correct.compared, "{records} x {bits} {source} {kernel}");
-            assert!(measured.correct.compared >= 2 * queries);
-            assert_eq!(measured.held, sizes.memory.server, "{records} x {bits}");
-            for entry in &measured.transcript {
-                let described = sizes.messages.iter().find(|m| m.name == entry.name && m.phase == entry.phase);
-                let described = described.unwrap_or_else(|| panic!("{} is not described", entry.name));
-                assert_eq!(described.payload_bytes, entry.payload_bytes, "{} of {records} x {bits}", entry.name);
-                assert_eq!(described.frame_bytes, entry.frame_bytes);
-                assert_eq!(described.queries_served, entry.queries_served);
-            }
-            assert_eq!(measured.transcript.len(), sizes.messages.len());
+    for &(source, kernel, threads) in setups {
+        let database = Database::open(source, shape).unwrap();
+        let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]), noise_seconds: Some(0.2) };
+        let mut run = Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
+        run.prepare().unwrap();
+        run.repetition().unwrap();
+        run.repetition().unwrap();
+        // Where a client has one key, each exchange needs a new client: one test a protocol does that.
+        if kernel == Kernel::best() && source == "seeded:07" && !S::ONE_KEY {
+            run.measure_noise().unwrap();
         }
+        run.update().unwrap();
+        let measured = run.finish();
+        assert_eq!(measured.correct.right, measured.correct.compared, "{records} x {bits} {source} {kernel}");
+        assert!(measured.correct.compared >= 2 * queries);
+        assert_eq!(measured.held, sizes.memory.server, "{records} x {bits}");
+        for entry in &measured.transcript {
+            let described = sizes.messages.iter().find(|m| m.name == entry.name && m.phase == entry.phase);
+            let described = described.unwrap_or_else(|| panic!("{} is not described", entry.name));
+            assert_eq!(described.payload_bytes, entry.payload_bytes, "{} of {records} x {bits}", entry.name);
+            assert_eq!(described.frame_bytes, entry.frame_bytes);
+            assert_eq!(described.queries_served, entry.queries_served);
+        }
+        assert_eq!(measured.transcript.len(), sizes.messages.len());
     }
     if S::STREAMS {
         answers_alike_when_streamed::<S>(params, shape);

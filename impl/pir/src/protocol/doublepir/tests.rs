@@ -1,5 +1,5 @@
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, set_text, small_set,
+    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, set_text, small_set, up_to,
 };
 
 use super::*;
@@ -12,13 +12,8 @@ fn params(copies: &str) -> Set {
     small_set::<DoublePir>(&format!("min_columns = 64\nhint_copies = {copies}\n"), TABLE)
 }
 
-#[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    // One copy of the second layer: every entry of a record is a second query, so very wide records take long.
-    for &(records, bits) in ALL_SHAPES.iter().filter(|shape| shape.1 <= 2049) {
-        check_everywhere::<DoublePir>(&params("1"), records, bits, 3, 4);
-    }
-}
+// One copy of the second layer: every entry of a record is a second query, so very wide records take long.
+conformance!(one_copy: DoublePir, params("1"), &up_to(2049, &[]), 3, 4);
 
 #[test]
 fn copies_of_the_hint_trade_queries_for_hint() {

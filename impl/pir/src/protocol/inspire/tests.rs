@@ -13,7 +13,7 @@ use crate::core::seed::fresh_seed;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, context, grows_up_to_the_bounds, noise_variance, read, retrieves_all,
+    ALL_SHAPES, check_everywhere, conformance, context, grows_up_to_the_bounds, noise_variance, read, retrieves_all,
     retrieves_long_records, updates_like_fresh,
 };
 
@@ -51,12 +51,7 @@ fn workload(records: u64, bits: u64) -> Workload {
     Workload::new(Shape::new(records, bits).unwrap(), 1, 0).unwrap()
 }
 
-#[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for &(records, bits) in ALL_SHAPES {
-        check_everywhere::<Inspire>(&set(&[]), records, bits, 2, 3);
-    }
-}
+conformance!(every: Inspire, set(&[]), ALL_SHAPES, 2, 3);
 
 #[test]
 fn other_parameters_serve_too() {

@@ -8,7 +8,7 @@ use super::*;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
     updates_like_fresh,
 };
 
@@ -32,11 +32,10 @@ fn published(gamma0: u32, factor: u32) -> Set {
     set(&text.replace("rows_factor = 1", &format!("rows_factor = {factor}")))
 }
 
+conformance!(every: Inspire2, set(&text(16)), ALL_SHAPES, 2, 3);
+
 #[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for &(records, bits) in ALL_SHAPES {
-        check_everywhere::<Inspire2>(&set(&text(16)), records, bits, 2, 3);
-    }
+fn other_gammas_entries_and_digits_serve_too() {
     // Other gammas, each with keys of its own; narrow entries; signed digits.
     let others = text(8).replace("gamma2 = 8", "gamma2 = 2").replace("unsigned", "balanced");
     check_everywhere::<Inspire2>(&set(&others), 5000, 40, 1, 2);

@@ -14,7 +14,7 @@ use crate::core::protocol::{Client as _, Context, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, read};
+use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, conformance, grows_up_to_the_bounds, read};
 
 /// Toy dimensions, right in every respect but security.
 fn text() -> String {
@@ -38,12 +38,7 @@ fn published(row_bits: u32) -> String {
     text.replace("row_bits = 3", &format!("row_bits = {row_bits}"))
 }
 
-#[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for &(records, bits) in ALL_SHAPES {
-        check_everywhere::<Respire>(&set(&text()), records, bits, 1, 3);
-    }
-}
+conformance!(every: Respire, set(&text()), ALL_SHAPES, 1, 3);
 
 /// 32 KB, which are as many slots here as a record may have, an odd number of bits below that, and few bits.
 #[test]

@@ -1,5 +1,5 @@
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, set_text, small_set,
+    ALL_SHAPES, conformance, grows_up_to_the_bounds, noise_variance, read, set_text, small_set,
 };
 
 use super::*;
@@ -13,12 +13,7 @@ fn params() -> Set {
     small_set::<SimplePir>("", TABLE)
 }
 
-#[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for &(records, bits) in ALL_SHAPES {
-        check_everywhere::<SimplePir>(&params(), records, bits, 3, 4);
-    }
-}
+conformance!(every: SimplePir, params(), ALL_SHAPES, 3, 4);
 
 #[test]
 fn noise_variance_is_columns_times_error_variance_times_second_moment() {

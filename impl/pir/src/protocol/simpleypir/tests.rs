@@ -6,8 +6,8 @@ use super::*;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, committed, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
-    updates_like_fresh,
+    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, noise_variance, read,
+    retrieves_long_records, updates_like_fresh,
 };
 
 fn text(rows: &str, step: u64) -> String {
@@ -24,11 +24,10 @@ fn set(text: &str) -> Set {
     read::<SimpleYpir>(text).unwrap()
 }
 
+conformance!(every: SimpleYpir, set(&text("exact", 128)), ALL_SHAPES, 2, 3);
+
 #[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for &(records, bits) in ALL_SHAPES {
-        check_everywhere::<SimpleYpir>(&set(&text("exact", 128)), records, bits, 2, 3);
-    }
+fn other_items_and_narrow_entries_serve_too() {
     check_everywhere::<SimpleYpir>(&set(&text("power_of_two", 100)), 700, 300, 3, 4);
     let narrow = text("exact", 1).replace("entry_bits = 14", "entry_bits = 5").replace("unsigned", "balanced");
     check_everywhere::<SimpleYpir>(&set(&narrow), 600, 77, 1, 2);

@@ -1,22 +1,20 @@
 use super::*;
 use crate::core::workload::Shape;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, noise_variance, read, retrieves_long_records};
+use crate::protocol::tests_support::{conformance, noise_variance, read, retrieves_long_records, up_to};
 
 fn set(body: &str) -> Set {
     let text = set_text("inspire0", &format!("body = \"{body}\"\n"), GAUSSIAN);
     read::<Inspire0>(&text).unwrap()
 }
 
-#[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    for body in ["unpacked", "packed", "merged"] {
-        // Merged, a toy ciphertext has room for the digits of four entries: those of five are selected whole. Longer records are YPIR's.
-        let shapes = ALL_SHAPES.iter().filter(|shape| shape.1 <= 13);
-        for &(records, bits) in shapes.chain(&[(20, 24), (20, 32), (20, 40), (20, 600)]) {
-            check_everywhere::<Inspire0>(&set(body), records, bits, 2, 3);
-        }
-    }
+/// Merged, a toy ciphertext has room for the digits of four entries: those of five are selected whole. Longer records are YPIR's.
+fn shapes() -> Vec<(u64, u64)> {
+    up_to(13, &[(20, 24), (20, 32), (20, 40), (20, 600)])
 }
+
+conformance!(unpacked: Inspire0, set("unpacked"), &shapes(), 2, 3);
+conformance!(packed: Inspire0, set("packed"), &shapes(), 2, 3);
+conformance!(merged: Inspire0, set("merged"), &shapes(), 2, 3);
 
 /// Rounding is most of an answer's noise: the ways to send the digits differ little. What half a packing leaves behind its samples is
 /// no error.

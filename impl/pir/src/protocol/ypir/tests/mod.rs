@@ -10,7 +10,7 @@ use super::public::Public;
 use super::*;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records,
+    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records, up_to,
     updates_like_fresh,
 };
 
@@ -42,14 +42,8 @@ fn published() -> Set {
     set(&text.replace("dimension = 64", "dimension = 1024").replace("degree = 128", "degree = 2048"))
 }
 
-#[test]
-fn retrieves_every_shape_of_record_from_every_kind_of_database() {
-    let params = set(&set_text("ypir", "", GAUSSIAN));
-    // Records of 513 and more bits are selected whole. Long ones take as long as they have entries: InsPIRe^(2)'s test has those.
-    for &(records, bits) in ALL_SHAPES.iter().filter(|shape| shape.1 <= 64).chain(&[(20, 100), (300, 513), (3, 2049)]) {
-        check_everywhere::<Ypir>(&params, records, bits, 2, 3);
-    }
-}
+// Records of 513 and more bits are selected whole. Long ones take as long as they have entries: InsPIRe^(2)'s tests have those.
+conformance!(every: Ypir, toy(), &up_to(64, &[(20, 100), (300, 513), (3, 2049)]), 2, 3);
 
 /// Records of two entries, in two of five blocks of groups, whose differences are added to the second layer's hints, and in three, more
 /// than half, for which they are computed again.

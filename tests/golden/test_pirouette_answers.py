@@ -21,7 +21,7 @@ from pirlab_figures.pirouette import rotations as pirouette_rotations
 from pirlab_figures.pirouette import steps as pirouette_steps
 from pirlab_figures.pirouette import table7 as pirouette_totals
 
-EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
+EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 SECONDS = {"digits": 0.3, "bits": 0.2, "rgsw": 1.0, "selector": 0.1, "first_dimension": 0.2, "folding": 0.15}
 ROTATION = 380 * (2 * 4 + 2) * 2
 CONVERSION = (22 * 16 + 9 * (5 + 2) + 2 * 22) * 2

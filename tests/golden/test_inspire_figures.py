@@ -22,7 +22,7 @@ from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.lib.spec import spec
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / "experiments" / "expected"
 KIB = 1024
 

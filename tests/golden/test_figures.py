@@ -12,8 +12,8 @@ from types import ModuleType
 import pandas as pd
 import pytest
 from pirlab_figures.cli import main
+from pirlab_figures.lib import cells, marks, units
 from pirlab_figures.lib import frame as loader
-from pirlab_figures.lib import marks, units
 from pirlab_figures.lib.table import Cell, tex_escape
 from pirlab_figures.pirouette import figure4, figure4_caption, figure4_table
 from pirlab_figures.runs import accuracy, comparison
@@ -21,7 +21,7 @@ from pirlab_figures.security import instances as security
 from pirlab_workflow.experiments import read_profile
 from pirlab_workflow.plan import Plan
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / "experiments" / "expected"
 
 
@@ -239,6 +239,16 @@ def test_the_comparison_is_a_block_a_database_and_names_who_is_absent(tmp_path: 
     shown = [(row.cells["database"].text, row.cells["series"].text) for row in table.rows]
     assert [place for place, _ in shown] == sorted(place for place, _ in shown) and len(shown) == 3
     assert "Without a row, since the experiment has none there: DoublePIR at 2^18 x 64 bit." in table.notes
+
+
+@pytest.mark.parametrize(("bits", "log2"), [(128.0, -40.0), (127.9, -40.0), (128.0, -39.9), (None, None)])
+def test_a_target_is_met_exactly_or_marked_at_its_cell(bits: float | None, log2: float | None) -> None:
+    row = {"security_bits": bits, "failure_log2": log2}
+    insecure, failing = (bits or 128) < 128, (log2 or -40) > -40
+    assert (marks.insecure(row), marks.failing(row), marks.unknown(row)) == (insecure, failing, bits is None)
+    symbol = "insecure" if insecure else "unknown" if bits is None else ""
+    assert cells.security(row).marks == marks.SYMBOLS.get(symbol, "")
+    assert cells.failure(row).marks == (marks.SYMBOLS["failing"] if failing else "")
 
 
 def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> None:

@@ -9,7 +9,7 @@ from inspire_rows import build, load
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 
-EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
+EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 KIB = 1024
 
 

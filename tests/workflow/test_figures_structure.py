@@ -12,8 +12,8 @@ from pirlab_figures.drawings import FIGURES, SWEEPS, TABLES, find
 from pirlab_figures.lib.inputs import Inputs
 from pirlab_figures.lib.protocols import PROTOCOLS
 
-FIGURE_FILES = sorted(path for path in (Path(__file__).parents[1] / "figures").rglob("*.py") if "out" not in path.parts)
-HOUSE = Path(__file__).parents[1] / "figures"
+FIGURE_FILES = sorted(path for path in (Path(__file__).parents[2] / "figures").rglob("*.py") if "out" not in path.parts)
+HOUSE = Path(__file__).parents[2] / "figures"
 #: Papers that are called like a protocol: their names stand in names of tables and experiments, and once alone.
 PAPERS = ("inspire", "pirouette")
 

@@ -11,6 +11,7 @@ from math import sqrt
 import pytest
 from pirlab_estimator.compare import ENOUGH_KEYS, ENOUGH_SAMPLES, compare
 from pirlab_estimator.predict import predict
+from tier import VERIFY
 
 KEYS = 24
 #: What is smaller than in the smoke set, so that a run takes a second. The first step of a rotation meets a polynomial
@@ -73,7 +74,7 @@ def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, bi
 @pytest.mark.slow
 def test_floors_digits_and_bits_have_their_formulas_noise_over_many_keys(root, binary, tmp_path):
     """Of an answer there are few: three digits, two of them with a floor, and twelve bits."""
-    options = ["--records", "4096", "--noise-seconds", "3"]
+    options = ["--records", "4096", "--noise-seconds", "3" if VERIFY else "1"]
     records = over_many_keys("pirouette", SMALLER, options, tmp_path, root, binary)
     noise = agree(records)
     assert set(noise) == SELECTION | {"query", "floor_msb", "floor_rest", "digit", "bit", "rgsw_input", "rotation"}

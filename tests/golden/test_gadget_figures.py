@@ -26,7 +26,7 @@ from pirlab_figures.runs import primitives as primitives_table
 from pirlab_figures.runs import primitives_plot
 from pirlab_workflow import reference
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 #: The source of the claims as measured in the paper's own way.
 DIVISION = "here, the paper's way: one coefficient at a time"
 EXPECTED = ROOT / "experiments" / "expected"

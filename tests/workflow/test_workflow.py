@@ -160,64 +160,51 @@ def test_change_of_plotting_code_measures_nothing(finished):
     assert not jobs.keys() & {"describe", "predict", "measure", "calibrate"}
 
 
-def test_new_binary_measures_nothing(finished):
-    before = finished.records()
-    finished.rebuild()
-    assert "0 rows in 0 groups to measure" in finished.reproduce()
-    log = (finished.results / "logs/snakemake.log").read_text()
-    assert "rule describe:" in log and "rule stale:" in log
-    assert "rule measure:" not in log and "rule calibrate:" not in log
-    assert finished.records() == before
-
-
-def test_stale_record_is_named_and_measured_again_on_request(finished):
-    path = finished.record("2^10x16")
+def made_stale(path: Path) -> None:
+    """The record as one of other sources, of 2001."""
     record = json.loads(path.read_text())
     path.write_text(json.dumps(record | {"staleness_key": "0" * 64, "finished": "2001-02-03T04:05:06Z"}))
+
+
+def test_what_is_stale_is_named_and_measured_again_on_request(finished):
+    """A new binary measures nothing by itself, whatever it finds: a stale record of a protocol, one of a primitive, and
+    one whose row is in no experiment file."""
+    protocol, orphan = finished.record("2^10x16"), finished.record("2^10x16", "left-over")
+    primitive = finished.results / "records/smoke/primitives/all/1024.json"
+    of_orphan = {"row": "left-over", "id": "left over", "finished": "2001-02-03T04:05:06Z"}
+    orphan.write_text(json.dumps(json.loads(protocol.read_text()) | of_orphan))
+    for path in (protocol, primitive):
+        made_stale(path)
     finished.rebuild()
     before = finished.records()
-    assert "1 records are stale" in finished.reproduce()
-    assert finished.records() == before, "a stale record stays until it is asked for"
-    [entry] = json.loads((finished.results / "stale.json").read_text())
-    assert (entry["record"], entry["reason"], entry["date"]) == (str(path), "changed", "2001-02-03")
-    finished.reproduce("--fresh", "--plan")
-    assert finished.records() == before and "0 rows in 0 groups" in finished.reproduce("--plan")
-    assert "1 stale or skipped records to measure again" in finished.reproduce("--fresh")
-    after = finished.records()
-    assert [name for name in before if before[name] != after[name]] == [str(path.relative_to(finished.results))]
-    assert json.loads((finished.results / "stale.json").read_text()) == []
-
-
-def test_stale_record_of_a_primitive_is_named(finished):
-    path = finished.results / "records/smoke/primitives/all/1024.json"
-    text = path.read_text()
-    path.write_text(json.dumps(json.loads(text) | {"staleness_key": "0" * 64, "finished": "2001-02-03T04:05:06Z"}))
-    finished.rebuild()
-    assert "1 records are stale" in finished.reproduce()
-    [entry] = json.loads((finished.results / "stale.json").read_text())
-    assert (entry["record"], entry["reason"]) == (str(path), "changed")
-    table = (finished.figures / "smoke/primitives/table-primitives.md").read_text()
-    assert "§ stale" in table and "1 measured on 2001-02-03" in table
-    path.write_text(text)
-    finished.rebuild()
-    assert "are stale" not in finished.reproduce()
-
-
-def test_orphan_is_named_and_marked(finished):
-    orphan = finished.record("2^10x16", "left-over")
-    record = json.loads(finished.record("2^10x16").read_text())
-    orphan.write_text(json.dumps(record | {"row": "left-over", "id": "left over", "finished": "2001-02-03T04:05:06Z"}))
-    finished.rebuild()
     try:
-        assert f"delete them if they are not wanted: {orphan}" in finished.reproduce()
-        [entry] = json.loads((finished.results / "stale.json").read_text())
-        assert (entry["record"], entry["reason"], entry["date"]) == (str(orphan), "orphan", "2001-02-03")
-        text = (finished.figures / "smoke/tiny/table-comparison.md").read_text()
+        output = finished.reproduce()
+        assert "0 rows in 0 groups to measure" in output and "2 records are stale" in output
+        assert f"delete them if they are not wanted: {orphan}" in output
+        assert finished.records() == before, "a stale record stays until it is asked for"
+        log = (finished.results / "logs/snakemake.log").read_text()
+        assert "rule describe:" in log and "rule stale:" in log
+        assert "rule measure:" not in log and "rule calibrate:" not in log
+        entries = json.loads((finished.results / "stale.json").read_text())
+        found = {entry["record"]: (entry["reason"], entry["date"]) for entry in entries}
+        reasons = {protocol: "changed", primitive: "changed", orphan: "orphan"}
+        assert found == {str(path): (reason, "2001-02-03") for path, reason in reasons.items()}
+        tables = finished.figures / "smoke"
+        text = (tables / "tiny/table-comparison.md").read_text()
         assert "1 measured on 2001-02-03, its row in no experiment file any more" in text
+        text = (tables / "primitives/table-primitives.md").read_text()
+        assert "§ stale" in text and "1 measured on 2001-02-03" in text
     finally:
         orphan.unlink()
-    finished.rebuild()
-    assert "delete them" not in finished.reproduce()
+    del before[str(orphan.relative_to(finished.results))]
+    finished.reproduce("--fresh", "--plan")
+    assert finished.records() == before and "0 rows in 0 groups" in finished.reproduce("--plan")
+    output = finished.reproduce("--fresh")
+    assert "2 stale or skipped records to measure again" in output and "delete them" not in output
+    after = finished.records()
+    changed = {str(path.relative_to(finished.results)) for path in (protocol, primitive)}
+    assert {name for name in before if before[name] != after[name]} == changed
+    assert json.loads((finished.results / "stale.json").read_text()) == []
 
 
 def test_failed_and_missing_records_are_measured_again_alone(finished):
@@ -284,8 +271,11 @@ def test_slurm_profile_dry_run(finished, tmp_path):
     assert jobs["measure"] == 4 and jobs["predict"] == 3
 
 
-def test_lint_is_clean(tmp_path):
-    command = [TOOLS / "snakemake", "--lint", "--configfile", "config/tiny.yaml", "--config", f"results={tmp_path}"]
+@pytest.mark.parametrize(
+    "workflow", [["--configfile", "config/tiny.yaml"], ["--snakefile", "workflow/rules/search.smk"]]
+)
+def test_lint_is_clean(tmp_path, workflow):
+    command = [TOOLS / "snakemake", "--lint", *workflow, "--config", f"results={tmp_path}", f"figures={tmp_path}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import imports
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"estimator": "pirlab_estimator", "figures": "pirlab_figures", "workflow": "pirlab_workflow"}
 PROTOCOLS = "impl/pir/src/protocol"
 #: Circles that are still to be opened, as a folder and its files. A circle may shrink; one that is gone goes from here.

@@ -29,7 +29,7 @@ from stand_in_estimator import without_estimator
 
 pytestmark = pytest.mark.usefixtures("no_estimator")
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / "experiments/expected"
 SETS = EXPECTED / "security-sets.csv"
 EXPERIMENT = ROOT / "experiments/security/audit.toml"

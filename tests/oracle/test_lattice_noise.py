@@ -1,6 +1,7 @@
 """Formulas of lattice noise against samples of a schoolbook toy in numpy, with keys, errors and coins of its own."""
 
 import importlib.util
+import itertools
 
 import numpy as np
 import pytest
@@ -222,6 +223,16 @@ def test_key_switching_automorphism_and_ring_switching(build, family, base, drop
     phase = toy.phase(few, small)[:, ::4]
     expected = lattice.ring_switch(toy.n, noise, rows, SECRETS[kind], fresh)
     holds(toy.centred(phase - message[:, ::4]), expected)
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 3])
+def test_dropped_digits_of_an_lwe_key_switch_add_up_exactly(dimension):
+    """Errors of 0 and 3, bits of the key, every combination: a sum has d squares and d (d - 1) products of means."""
+    terms = itertools.product(itertools.product((0, 3), (0, 1)), repeat=dimension)
+    squares = [sum(error * bit for error, bit in each) ** 2 for each in terms]
+    dropped = GadgetNoise(square=0.0, repeated=0.0, mean=0.0, error_square=4.5, error_mean=1.5)
+    made = lattice.lwe_key_switch(dimension, dropped, Noise(0.0), SECRETS["binary"])
+    assert made.variance == pytest.approx(np.mean(squares), rel=1e-12)
 
 
 @pytest.mark.parametrize("kind", SECRETS)

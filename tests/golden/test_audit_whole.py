@@ -9,7 +9,7 @@ from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.security import audit as audit_whole
 from pirlab_figures.security.document import Audit
 
-EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
+EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 SHAPE = (1 << 20, 2048)
 
 

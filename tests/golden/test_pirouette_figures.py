@@ -12,7 +12,7 @@ from pirlab_figures.pirouette import keys as pirouette_keys
 from pirlab_figures.pirouette import parameters as pirouette_parameters
 from pirlab_figures.pirouette import sets
 
-EXPECTED = Path(__file__).resolve().parents[1] / "experiments" / "expected"
+EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 
 
 def gadget(base_log2, digits):
