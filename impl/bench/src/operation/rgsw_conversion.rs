@@ -31,6 +31,9 @@ pub struct Conversion {
 pub const ABOUT: About =
     ("rgsw-conversion", "errors of RGSW rows made from rotated tables, and of products with them, under many keys");
 
+/// Timed calls, of many products each.
+const CALLS: usize = 4;
+
 impl InRing for Conversion {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
@@ -48,12 +51,12 @@ impl InRing for Conversion {
         let positions: Vec<usize> = (0..rows).map(|row| row * spacing).collect();
         let automorphisms = extraction_automorphisms(ring.n(), &positions, self.extraction);
         described.counts([("rows", rows), ("spacing", spacing), ("automorphisms", automorphisms)]);
-        // Keys at six polynomials a row; a conversion's products, its rows' phases, and the product with them.
+        // Keys at six polynomials a row; a conversion's products, of timed calls too; its rows' phases, and the product with them.
         let key_rows = ring.n().ilog2() as usize * trace + squaring;
-        let converted = automorphisms * (trace + 2) + rows * (squaring + 16) + 2 * rows + 32;
-        let (keys, conversions) = (shared.keys as f64, self.conversions.max(shared.keys) as f64);
-        let polynomials = keys * (6 * key_rows) as f64 + conversions * converted as f64;
-        described.predicted_seconds = polynomials * seconds_per_polynomial(ring) / keys;
+        let conversions = shared.for_each_key(self.conversions) as usize;
+        let converted = automorphisms * (trace + 2) + rows * (squaring + 2);
+        let polynomials = 6 * key_rows + (conversions + CALLS) * converted + conversions * (16 * rows + 32);
+        described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(ring);
         described.peak_bytes = polynomial_bytes(ring, 8 * key_rows + 32 * rows + 64);
         Ok(())
     }
@@ -71,7 +74,7 @@ impl InRing for Conversion {
             // An LWE phase within the limits; the rotation is X to its negative.
             let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);
             let accumulator = lab.fresh(&lab.ring.mul_monomial(&table, 4 * n - phase));
-            let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
+            let rgsw = tally.operate_calls(CALLS as u64, || converter.rgsw(&accumulator, &mut lab.workspace))?;
             for (row, &weight) in output.weights().iter().enumerate() {
                 let known = lab.constant(if bit { weight } else { 0 });
                 let errors = lab.errors(&lab.key.phase(&rgsw.body.rows()[row]), &known)?;

@@ -27,6 +27,9 @@ pub struct Tree {
 pub const ABOUT: About =
     ("selector-tree", "errors of the leaves of selector trees and of first dimensions, under many keys");
 
+/// Timed calls, of many products each.
+const CALLS: usize = 4;
+
 impl InRing for Tree {
     fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
@@ -43,10 +46,11 @@ impl InRing for Tree {
         let (leaves, primes) = (1usize << self.bits, ring.primes().len());
         let (forward, inverse) = SelectorTree::<u64>::ntts(self.bits, 1, length, primes);
         described.counts([("leaves", leaves), ("forward_ntts", forward), ("inverse_ntts", inverse)]);
-        // Selectors at six polynomials a row, the products, the phases and plaintext products of the leaves.
-        let polynomials = (forward + inverse) / primes + 12 * self.bits * length + 12 * leaves;
-        let trees = shared.for_each_key(self.trees);
-        described.predicted_seconds = trees as f64 * polynomials as f64 * seconds_per_polynomial(ring);
+        // The products, of timed calls too; selectors at six polynomials a row, the phases and plaintext products of the leaves.
+        let trees = shared.for_each_key(self.trees) as usize;
+        let products = (trees + CALLS) * (forward + inverse) / primes;
+        let polynomials = products + trees * (12 * self.bits * length + 12 * leaves);
+        described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(ring);
         let tree = SelectorTree::<u64>::peak_bytes(self.bits, 1, ring.n() * primes * 8) as u64;
         described.peak_bytes = polynomial_bytes(ring, 16 * self.bits * length + 64) + tree;
         Ok(())
@@ -65,7 +69,7 @@ impl InRing for Tree {
                 bits.push(lab.rgsw_bit(index >> place & 1 == 1, gadget)?);
             }
             let workspaces = std::slice::from_mut(&mut lab.workspace);
-            let tree = tally.operate(|| selector_tree(gadget, &[weight], &bits, workspaces))?;
+            let tree = tally.operate_calls(CALLS as u64, || selector_tree(gadget, &[weight], &bits, workspaces))?;
             let (selected, zero) = (lab.constant(weight), lab.ring.zero());
             let (mut sum, mut known) = (Rlwe::zero(&lab.ring), lab.ring.zero());
             for leaf in 0..leaves {
