@@ -168,7 +168,7 @@ pub struct Tally {
 }
 
 /// Calls timed together.
-pub const CALLS: u64 = 32;
+pub const CALLS: u64 = 8;
 
 impl Tally {
     /// Takes in errors of one stage.

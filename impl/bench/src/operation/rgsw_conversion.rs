@@ -6,7 +6,7 @@ use ring::Word;
 use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
-use crate::lab::{Lab, Tally};
+use crate::lab::{CALLS, Lab, Tally};
 use crate::primitive::{About, Described, Failed};
 use crate::setting::{GadgetSetting, bounded};
 use crate::settings::{Refusal, Settings};
@@ -31,9 +31,6 @@ pub struct Conversion {
 pub const ABOUT: About =
     ("rgsw-conversion", "errors of RGSW rows made from rotated tables, and of products with them, under many keys");
 
-/// Timed calls, of many products each.
-const CALLS: usize = 4;
-
 impl InRing for Conversion {
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
@@ -55,7 +52,7 @@ impl InRing for Conversion {
         let key_rows = ring.n().ilog2() as usize * trace + squaring;
         let conversions = shared.for_each_key(self.conversions) as usize;
         let converted = automorphisms * (trace + 2) + rows * (squaring + 2);
-        let polynomials = 6 * key_rows + (conversions + CALLS) * converted + conversions * (16 * rows + 32);
+        let polynomials = 6 * key_rows + (conversions + CALLS as usize) * converted + conversions * (16 * rows + 32);
         described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(ring);
         described.peak_bytes = polynomial_bytes(ring, 8 * key_rows + 32 * rows + 64);
         Ok(())
@@ -74,7 +71,7 @@ impl InRing for Conversion {
             // An LWE phase within the limits; the rotation is X to its negative.
             let phase = usize::from(bit) * n + 2 * n - limit + lab.below(2 * limit);
             let accumulator = lab.fresh(&lab.ring.mul_monomial(&table, 4 * n - phase));
-            let rgsw = tally.operate_calls(CALLS as u64, || converter.rgsw(&accumulator, &mut lab.workspace))?;
+            let rgsw = tally.operate(|| converter.rgsw(&accumulator, &mut lab.workspace))?;
             for (row, &weight) in output.weights().iter().enumerate() {
                 let known = lab.constant(if bit { weight } else { 0 });
                 let errors = lab.errors(&lab.key.phase(&rgsw.body.rows()[row]), &known)?;

@@ -6,7 +6,7 @@ use ring::Word;
 use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
-use crate::lab::{Lab, Tally};
+use crate::lab::{CALLS, Lab, Tally};
 use crate::primitive::{About, Described, Failed};
 use crate::setting::{PlainDigits, bounded};
 use crate::settings::{Refusal, Settings};
@@ -27,9 +27,6 @@ pub struct Tree {
 pub const ABOUT: About =
     ("selector-tree", "errors of the leaves of selector trees and of first dimensions, under many keys");
 
-/// Timed calls, of many products each.
-const CALLS: usize = 4;
-
 impl InRing for Tree {
     fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
@@ -48,7 +45,7 @@ impl InRing for Tree {
         described.counts([("leaves", leaves), ("forward_ntts", forward), ("inverse_ntts", inverse)]);
         // The products, of timed calls too; selectors at six polynomials a row, the phases and plaintext products of the leaves.
         let trees = shared.for_each_key(self.trees) as usize;
-        let products = (trees + CALLS) * (forward + inverse) / primes;
+        let products = (trees + CALLS as usize) * (forward + inverse) / primes;
         let polynomials = products + trees * (12 * self.bits * length + 12 * leaves);
         described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(ring);
         let tree = SelectorTree::<u64>::peak_bytes(self.bits, 1, ring.n() * primes * 8) as u64;
@@ -69,7 +66,7 @@ impl InRing for Tree {
                 bits.push(lab.rgsw_bit(index >> place & 1 == 1, gadget)?);
             }
             let workspaces = std::slice::from_mut(&mut lab.workspace);
-            let tree = tally.operate_calls(CALLS as u64, || selector_tree(gadget, &[weight], &bits, workspaces))?;
+            let tree = tally.operate(|| selector_tree(gadget, &[weight], &bits, workspaces))?;
             let (selected, zero) = (lab.constant(weight), lab.ring.zero());
             let (mut sum, mut known) = (Rlwe::zero(&lab.ring), lab.ring.zero());
             for leaf in 0..leaves {
