@@ -48,7 +48,13 @@ def predict(
     slowness = units.slowness()
     noise, seconds = iter(predict_noise(protocols)), iter(predict_seconds(protocols, units))
     return [
-        _record(d, secured, primitive_noise(d), dict.fromkeys(("repetition", "total"), slowness * d["predicted_seconds"]), units)
+        _record(
+            d,
+            secured,
+            primitive_noise(d),
+            dict.fromkeys(("repetition", "total"), slowness * d["predicted_seconds"]),
+            units,
+        )
         if _is_primitive(d)
         else _record(d, secured, next(noise), next(seconds), units)
         for d, secured in zip(descriptions, entries)
