@@ -48,17 +48,16 @@ def predict(
     slowness = units.slowness()
     noise, seconds = iter(predict_noise(protocols)), iter(predict_seconds(protocols, units))
     return [
-        _record(
-            d,
-            secured,
-            primitive_noise(d),
-            dict.fromkeys(("repetition", "total"), slowness * d["predicted_seconds"]),
-            units,
-        )
+        _record(d, secured, primitive_noise(d), _budget(slowness * d["predicted_seconds"]), units)
         if _is_primitive(d)
         else _record(d, secured, next(noise), next(seconds), units)
         for d, secured in zip(descriptions, entries)
     ]
+
+
+def _budget(seconds: float) -> dict[str, float]:
+    """The seconds of a primitive, whose repetitions are not parted into phases."""
+    return {"repetition": seconds, "total": seconds}
 
 
 def _is_primitive(description: dict) -> bool:

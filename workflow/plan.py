@@ -143,8 +143,8 @@ class Plan:
         }
 
     def time_limit(self) -> float | None:
-        """What a row may be predicted to take: the profile's limit, longer by as much as this machine is slower than the
-        committed unit costs, and as the answers so far took longer than predicted."""
+        """What a row may be predicted to take: the profile's limit, longer by as much as this machine is slower than
+        the committed unit costs and as the answers so far took longer than predicted."""
         limit, calibration = self.profile["time_limit_seconds"], self.results / "calibration.json"
         if limit is None:
             return None

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import psutil
 
-# As in the runner: seconds that preprocessing and updates are repeated, that warm-up exchanges are made, and how many of
-# these; the least keys of the noise and its seconds, where a client has a key for each query and where it keeps one;
-# changed records asked for.
+# As in the runner: seconds that preprocessing and updates are repeated; seconds and number of warm-up exchanges; the
+# least keys of the noise and its seconds, where a client has a key for each query and where it keeps one; changed
+# records that are asked for.
 PREPROCESS_SECONDS = 5.0
 WARM_UP_SECONDS, WARM_UPS = 0.2, 10
 NOISE_KEYS = 20

@@ -44,7 +44,7 @@ class UnitCosts:
         return cls({**_costs(defaults["unit_seconds"]), **_costs(own["unit_seconds"])}, name, bandwidth)
 
     def slowness(self) -> float:
-        """How much longer an operation takes here than by the committed defaults: the median over all that both have."""
+        """How much longer an operation takes here than by the committed defaults: the median of all that both have."""
         defaults = _costs(_read(DEFAULTS)["unit_seconds"])
         both = ((cost, defaults.get(name)) for name, cost in self.seconds.items())
         return float(np.median([a / b for a, b in both if isinstance(a, float) and isinstance(b, float) and b > 0]))
