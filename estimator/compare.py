@@ -10,24 +10,24 @@ from scipy.special import bdtr, bdtrc, gammainccinv, gammaincinv, ndtr
 from .noise.tails import log2_gaussian_tail
 
 MEMORY_TOLERANCE = 0.10
-#: Of the predicted answer seconds, by unit costs of the machine that ran.
+#: Tolerance of the answer seconds predicted by unit costs of the machine that ran.
 ANSWER_TOLERANCE = 0.25
-#: A machine whose read bandwidth has drifted by more than that is another one, for seconds.
+#: A machine whose read bandwidth changed by more than this share counts as another one for seconds.
 BANDWIDTH_DRIFT = 0.15
-#: Of the variance, where the formula is an equality and the samples suffice.
+#: Tolerance of the variance, if the formula is an equality and the samples suffice.
 VARIANCE_TOLERANCE = 1 / 16
-#: The verdict where the sampling error alone is larger than that.
+#: The verdict if the sampling error alone is larger than the tolerance.
 UNSURE = "too few to tell"
 NOTHING = "nothing was measured"
-#: What suffices: independent samples, keys, and keys where a key's errors have a part in common.
+#: Sufficient numbers of independent samples, of keys, and of keys if a key's errors are correlated.
 ENOUGH_SAMPLES = 2**14
 ENOUGH_KEYS = 20
 ENOUGH_KEYS_IN_COMMON = 100
-#: Share of the variance in common from which that is so.
+#: Least common share of the variance from which a key's errors count as correlated.
 COMMON_PART = 0.05
-#: Expected failures from which on an observed rate says something.
+#: Least number of expected failures for which an observed rate is compared.
 ENOUGH_FAILURES = 10
-#: Sampling error allowed for: quantiles of a measured variance that a Gaussian exceeds by four standard deviations.
+#: Allowed sampling error: quantiles of a measured variance that a Gaussian exceeds by four standard deviations.
 SAMPLING_QUANTILE = float(ndtr(-4.0))
 
 
@@ -52,7 +52,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """What a table says of it."""
+        """The verdict in words."""
         if self.within is None:
             return "shown"
         return "DIFFERS" if not self.within else UNSURE if self.unsure else "agrees"
@@ -62,7 +62,7 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
     """All pairs of a prediction record and the record of the same row, of a protocol or of a primitive.
 
     Payload bytes and the server's tables exact; peak memory within 10 %;
-    noise variance within 1/16 where the formula is an equality and never
+    noise variance within 1/16 if the formula is an equality and never
     above its bound, sampling error apart; answer seconds within 25 %, other seconds for information. Empty if the run
     has no measurements.
     """
@@ -76,7 +76,7 @@ def compare(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _unmeasured(quantity: str) -> Comparison:
-    """A row of no sample, which has neither a spread nor a verdict."""
+    """A row without samples, which has neither a spread nor a verdict."""
     return Comparison(quantity, "", 0.0, 0.0, None, NOTHING)
 
 
@@ -110,9 +110,9 @@ def _memory(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _noise(prediction: dict, record: dict) -> list[Comparison]:
-    """The variance over random data is demanded of seeded databases, that over constant data of constant ones.
+    """Seeded databases are compared with the variance over random data, constant ones with that over constant data.
 
-    The bound is demanded of all.
+    All are compared with the bound.
     """
     kind, _, byte = record["database"]["source"].partition(":")
     measured = {m["stage"]: m | {"variance": m["stddev"] ** 2} for m in record.get("noise") or []}
@@ -135,7 +135,7 @@ def _failures(prediction: dict, record: dict) -> list[Comparison]:
         low, high = failure_band(stage, counted["trials"], VARIANCE_TOLERANCE)
         tolerance = f"variance within 1/16 and sampling: {low:.2e} to {high:.2e}"
         few = "" if counted["trials"] * 2 ** stage["log2_failure"] >= ENOUGH_FAILURES else "few failures expected"
-        # What sampling alone allows for, beside what the variance may be off by.
+        # The sampling error, without the tolerance of the variance.
         fewest, most = failure_band(stage, counted["trials"], 0.0)
         least, largest = (failure_rate(stage, 1 + sign * VARIANCE_TOLERANCE) for sign in (-1, 1))
         unsure, within = fewest < least or most > largest, low <= rate <= high
@@ -144,14 +144,14 @@ def _failures(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def failure_rate(stage: dict, factor: float) -> float:
-    """Of a stage's decisions, with a variance that is the formula's times `factor`."""
+    """The failure rate of a stage's decisions, if the variance is the formula's times `factor`."""
     tails = log2_gaussian_tail(stage["threshold"], [stage["stddev"] * sqrt(f) for f in (1, factor)])
     return min(1.0, 2 ** (stage["log2_failure"] + float(tails[1] - tails[0])))
 
 
 def failure_band(stage: dict, trials: int, off: float) -> tuple[float, float]:
     """Rates of `trials` decisions of a stage that agree with its prediction, whose variance may be off by a share."""
-    # Quantiles of binomial laws: how many counts have too little below them, and too much above them.
+    # Quantiles of binomial laws, which bound the counts from below and above.
     counts = np.arange(trials)
     fewest = np.count_nonzero(bdtr(counts, trials, failure_rate(stage, 1 - off)) < SAMPLING_QUANTILE)
     most = np.count_nonzero(bdtrc(counts, trials, failure_rate(stage, 1 + off)) > SAMPLING_QUANTILE)
@@ -177,7 +177,7 @@ def _stages(
         if stage is None:
             rows.append(Comparison(quantity, "", 0.0, sqrt(variance), False, "stage unknown"))
             continue
-        # What is known of a constant database is known exactly.
+        # Predictions for a constant database are exact.
         known = (stage.get("constant_variance") or {}).get(constant)
         expected = stage["variance"] if known is None else known
         equality = stage["kind"] == "equality" and (random_data or known is not None)
@@ -197,7 +197,7 @@ def _stages(
             bound = sqrt(expected) if bound is None else bound
             tolerance = f"variance below the bound (sampling error {above:.1%})"
         within = within and (bound is None or variance <= bound**2 * (1 + above))
-        # An equality needs a sampling error within its tolerance; below a bound by that error nothing is needed.
+        # An equality needs a sampling error within its tolerance; a value that far below its bound needs none.
         unsure = above > VARIANCE_TOLERANCE
         if not equality:
             unsure = variance > (1 - below) * (1 + VARIANCE_TOLERANCE) * bound**2

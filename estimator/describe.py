@@ -9,7 +9,7 @@ from .paths import pirlab_binary
 
 
 class DescribeError(RuntimeError):
-    """`pirlab describe` is missing or refused; the message says what helps."""
+    """`pirlab describe` is missing or refused; the message has the remedy."""
 
 
 def describe(rows: Sequence[dict]) -> list[dict]:
@@ -22,7 +22,7 @@ def describe(rows: Sequence[dict]) -> list[dict]:
 
 
 def describe_each(rows: Sequence[dict]) -> list[dict]:
-    """The same, where a row that is refused is {"id", "error"}."""
+    """Like `describe`, but a refused row is {"id", "error"}."""
     binary = pirlab_binary()
     if not binary.is_file():
         raise DescribeError(f"{binary} is not built yet: run `make build`, or set PIRLAB_BINARY")
@@ -39,7 +39,7 @@ def describe_each(rows: Sequence[dict]) -> list[dict]:
 
 
 def read_json_lines(lines: Iterable[str]) -> list[dict]:
-    """Descriptions of JSON lines; empty lines are passed over."""
+    """Descriptions of JSON lines; empty lines are skipped."""
     result = []
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -1,5 +1,6 @@
-"""Where results go, for every program here: regular files are whole or not there (written beside their place, synced,
-renamed), links are followed, devices and pipes are written into, `-` is standard output, no input is overwritten."""
+"""Writes the results of every program here. A regular file appears whole or not at all: it is written beside its place,
+synced and renamed. Links are followed, devices and pipes are written into, `-` is standard output, and no input is
+overwritten."""
 
 import os
 import stat
@@ -20,9 +21,9 @@ os.umask(_UMASK)
 MODE = 0o666 & ~_UMASK
 Identity = tuple[int, int]
 
-#: What the running command reads, by device and inode.
+#: The files that the running command reads, by device and inode.
 _inputs: dict[Identity, Path] = {}
-#: Standard output as it was before `beside` took it from what is printed for people.
+#: Standard output as it was before `beside` redirected printing.
 _standard: list[TextIO] = []
 
 
@@ -37,7 +38,7 @@ class OutputError(ValueError):
 
 @contextmanager
 def protected(inputs: Iterable[Path | None]) -> Iterator[None]:
-    """Meanwhile nothing is written over these files."""
+    """Within this context nothing overwrites these files."""
     before = dict(_inputs)
     for path in filter(None, inputs):
         if (identity := _identity(path)) is not None:
@@ -51,7 +52,7 @@ def protected(inputs: Iterable[Path | None]) -> Iterator[None]:
 
 @contextmanager
 def beside(*outputs: Path | None) -> Iterator[None]:
-    """What is printed meanwhile goes to standard error where one of the outputs is standard output."""
+    """Within this context printing goes to standard error if one of the outputs is standard output."""
     if not any(output is not None and is_standard(output) for output in outputs):
         yield
         return
@@ -74,7 +75,7 @@ def is_standard(path: Path) -> bool:
 
 
 def check(*outputs: Path | None) -> None:
-    """OutputError where one of them cannot be written, is an input or another of them; makes their folders."""
+    """OutputError if one of them cannot be written, is an input or equals another; makes their folders."""
     places: dict[Path, Path] = {}
     for path in filter(None, outputs):
         refuse_inputs(path)
@@ -92,7 +93,7 @@ def check(*outputs: Path | None) -> None:
 
 
 def refuse_inputs(*outputs: Path) -> None:
-    """OutputError where one of them is a file that the running command reads, under whatever name."""
+    """OutputError if one of them is a file that the running command reads, under any name."""
     for path in outputs:
         identity = _identity(path)
         if identity is not None and identity in _inputs:
@@ -108,7 +109,7 @@ def template(path: Path) -> jinja2.Template:
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """Write an output; OutputError where that fails, and nothing of a regular file is left then."""
+    """Write an output; OutputError if that fails, and then no part of a regular file is left."""
     refuse_inputs(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
@@ -131,7 +132,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def _identity(path: Path) -> Identity | None:
-    """Of a regular file that is there."""
+    """Device and inode of an existing regular file."""
     with suppress(OSError):
         facts = path.stat()
         if stat.S_ISREG(facts.st_mode):
@@ -174,7 +175,7 @@ def _replace(file: Path, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(name)
         raise
-    # Makes the new name last through a power failure, where folders can be synced.
+    # Makes the new name survive a power failure, if folders can be synced.
     with suppress(OSError):
         folder = os.open(file.parent, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""Where things lie in the repository. The package is installed editable, so its folder is inside it."""
+"""Paths in the repository. The package is installed editable, so its folder is inside it."""
 
 import os
 from pathlib import Path

@@ -65,10 +65,10 @@ def _is_primitive(description: dict) -> bool:
 
 
 def _record(description: dict, entries: list[dict], noise: dict, seconds: dict, unit_costs: UnitCosts) -> dict:
-    """A prediction record, with the security `entries` of what is exposed, which a primitive may not have.
+    """A prediction record, with the security `entries` of the exposed instances, which a primitive may lack.
 
-    Seconds of a primitive are the plan's budget for one repetition, its times what the counted operations of a timed
-    call take.
+    Seconds of a primitive are the plan's budget for one repetition; its times are those of a timed call's counted
+    operations.
     """
     of_primitive = _is_primitive(description)
     about = ("primitive", "settings") if of_primitive else ("protocol", "parameters", "shape")
@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _read(path: Path | None) -> list[dict]:
-    """The descriptions of a file or of standard input; DescribeError where there is none or one is no object."""
+    """The descriptions of a file or of standard input; DescribeError if there is none, or if one is not an object."""
     name = path or "standard input"
     try:
         descriptions = read_descriptions(path) if path else read_json_lines(sys.stdin)

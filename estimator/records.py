@@ -1,6 +1,6 @@
-"""Records as every program reads them: held against the schema that the binary writes, and against what no schema says.
+"""Reads records for every program, and checks them by the binary's schema and by rules that no schema states.
 
-A record that does not hold is refused with its file and key. Nothing downstream checks again.
+A record that breaks one is refused with its file and key. Nothing downstream checks again.
 """
 
 import json
@@ -20,7 +20,7 @@ RUN, PRIMITIVE = "pirlab/run/1", "pirlab/primitive/1"
 #: The file that describes the records of each schema.
 FILES = {RUN: "run", PRIMITIVE: "primitive"}
 KINDS = {RUN: ("protocol",), PRIMITIVE: ("primitive", "failure")}
-#: What the formats of the schemas admit. Floats stay where their squares are finite.
+#: The ranges of the schemas' formats. The square of every float must be finite.
 RANGES: dict[str, tuple[float, float]] = {
     "int32": (-(2**31), 2**31 - 1),
     "uint32": (0, 2**32 - 1),
@@ -30,7 +30,7 @@ RANGES: dict[str, tuple[float, float]] = {
 }
 #: A margin over errors of exactly zero is the largest float: JSON has no infinity.
 UNSQUARED = ("margin",)
-#: A sample of seconds is longer than any clock's tick divided by its calls, and shorter than a life.
+#: Bounds of a sample of seconds: below any clock's tick divided by its calls, and about a human life.
 SHORTEST, LONGEST = 1e-12, 1e9
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 AGAIN = "Delete it and measure again"
@@ -96,7 +96,7 @@ def read_all(folder: Path, schema: str) -> Iterator[tuple[Path, dict[str, Any]]]
 
 
 def check(path: Path, document: Any) -> dict[str, Any]:
-    """The document, if it is a record that holds; InputError names what does not."""
+    """The document, if it is a valid record; InputError names the fault."""
     for key, problem in faults(document):
         raise InputError(path, key, problem, AGAIN)
     found: dict[str, Any] = document
@@ -104,7 +104,7 @@ def check(path: Path, document: Any) -> dict[str, Any]:
 
 
 def faults(document: Any) -> Iterator[tuple[str, str]]:
-    """Key and problem of all that does not hold of a record; of its schema the first alone."""
+    """Key and problem of every fault of a record, but only the first that the schema finds."""
     name = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(name, str) or name not in FILES:
         yield "schema", f"{short(name)} is not that of a record, which is {' or '.join(FILES)}"
@@ -135,7 +135,7 @@ def _schema(name: str) -> dict[str, Any]:
 
 @cache
 def _compiled(name: str) -> Callable[[Any], Any]:
-    """Tells in well below a millisecond whether a record fits, which jsonschema does in five; not always why."""
+    """A validator well below a millisecond, where jsonschema takes five; it does not always give the reason."""
     compiled: Callable[[Any], Any] = fastjsonschema.compile(_schema(name), use_formats=False)
     return compiled
 
@@ -152,7 +152,7 @@ def _bound(schema: Any, name: str = "") -> None:
 
 
 def _everywhere(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What holds of protocols and primitives."""
+    """Rules for records of protocols and primitives."""
     for key in ("id", "protocol", "primitive"):
         if record.get(key, key) == "":
             yield key, "is empty"
@@ -169,7 +169,7 @@ def _everywhere(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _compared(key: str, status: str, correct: dict[str, int]) -> Iterator[tuple[str, str]]:
-    """What a status says of the comparison."""
+    """Checks that the status fits the comparison."""
     compared, right = correct["compared"], correct["right"]
     if right > compared:
         yield key, f"{right} right of {compared} compared"
@@ -212,7 +212,7 @@ def _counted(key: str, counts: Any) -> Iterator[tuple[str, str]]:
 
 
 def _protocol(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What holds of a protocol's record."""
+    """Rules for a protocol's record."""
     shape = record["description"]["shape"]
     for key in ("records", "record_bits"):
         if record["database"][key] == 0:
@@ -243,13 +243,13 @@ def _protocol(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if not any(sent["direction"] == "download" and sent["phase"] in ANSWERING for sent in record["transcript"]):
         yield "transcript", "a record with status ok has no answer"
     for place, phase in enumerate(record["phases"]):
-        # A client for whom an update changes nothing has nothing to do then.
+        # A client that holds nothing of the database has no work in an update, hence samples of zero.
         least = 0.0 if phase["group"] == "update" else SHORTEST
         yield from _samples(f"phases.{place}.seconds", phase["seconds"], least)
 
 
 def _primitive(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """What holds of a primitive's record; not all of them compare anything."""
+    """Rules for a primitive's record, which may compare nothing."""
     measured = record["measured"]
     yield from _compared("measured.correct", record["status"], measured["correct"])
     failures = measured.get("failures", {})

@@ -1,4 +1,4 @@
-"""The kinds of secrets that descriptions name: what a coordinate is, and what the lattice estimator calls it."""
+"""The kinds of secrets that descriptions name: the moments of a coordinate, and its name in the lattice estimator."""
 
 from collections.abc import Mapping
 from math import inf, sqrt
@@ -16,7 +16,7 @@ class Coordinate(NamedTuple):
 
 
 def coordinate(secret: Mapping[str, Any], dimension: int) -> Coordinate:
-    """Of a short secret in a dimension; ValueError for what the lattice estimator is not given."""
+    """The coordinate of a short secret in a dimension; ValueError for kinds that the lattice estimator lacks."""
     match secret["kind"]:
         case "gaussian":
             stddev = float(secret["stddev"])

@@ -17,7 +17,7 @@ Changes = Mapping[str, Any]
 
 
 def set_name(parameters: Mapping[str, Any]) -> str:
-    """What a set is called, and what a row changes of it: `inspire/repaired with folding.rows=8192`."""
+    """The name of a set with a row's changes: `inspire/repaired with folding.rows=8192`."""
     return labelled(str(parameters["name"]), parameters.get("with", {}))
 
 

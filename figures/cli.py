@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _refuse_missing(arguments: argparse.Namespace) -> None:
-    """InputError where a named path does not exist, or no file and no record is of the experiment: also where the
+    """InputError if a named path does not exist, or if no file or record belongs to the experiment, even if the
     drawing does not need it. Folders of records are warned of when they are read."""
     for name, each in vars(arguments).items():
         for path in each if isinstance(each, list) else [each]:

@@ -31,7 +31,7 @@ def find(place: str) -> Any:
 
 
 def make(words: str, inputs: Inputs) -> Drawn:
-    """Make what the words of an entry name."""
+    """Make the objects that the words of an entry name."""
     place, *names = words.split()
     found: Drawn = find(place)(*(name[1:] if name.startswith("=") else getattr(inputs, name) for name in names))
     return found

@@ -103,7 +103,7 @@ def test_the_table_of_published_sets_has_every_recorded_one() -> None:
     [
         ("id,paper", "name,paper", "the columns are"),
         ("printed", "said", "line 2: kind is 'said'; write one of printed"),
-        (",binary,,,3.19", ",sparse,,,3.19", "line 2 .*secret 'sparse' is none of"),
+        (",binary,,,3.19", ",sparse,,,3.19", "line 2 .*secret 'sparse' is not one of"),
         (",2^32,binary", ",2^x,binary", "line 2 .*modulus"),
     ],
 )

@@ -154,7 +154,7 @@ def test_primitives_without_noise_and_protocols_in_one_call():
         ),
         (description("cmux", secret="uniform"), "setting `secret`"),
         (description("external-product", message="two"), "setting `message`"),
-        (description("external-product", family="signed"), "'signed' is none of"),
+        (description("external-product", family="signed"), "'signed' is not one of"),
         (description("gadget-product", dropped=9), "must leave a digit"),
         (description("cmux", bit=2), "setting `bit` is 2"),
         (chain(selectors="both"), "primitive cmux-chain, row chain: setting `selectors`"),

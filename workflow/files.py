@@ -1,4 +1,4 @@
-"""Files of a sweep: read, held against their schemas, written whole, and the one error for what cannot be used."""
+"""Reads, checks and writes the files of a sweep, and has the error for files that cannot be used."""
 
 import json
 import sys
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def figure_code() -> list[str]:
-    """The files that figures are made by, as rules name them."""
+    """The source files of figures, as rules name them."""
     kinds = (".py", ".toml", ".j2", ".mplstyle")
     return sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in kinds and "out" not in path.parts)
 
@@ -30,7 +30,7 @@ def short(path: Path | str) -> str:
 
 
 def check(document: Any, schema_path: Path, source: Path | str) -> None:
-    """Hold a document against a JSON schema; the first error names file, key, value and remedy."""
+    """Check a document by a JSON schema; the first error names file, key, value and remedy."""
     found = fault(document, json.loads(schema_path.read_text()))
     if found is not None:
         problem = f"{found.problem} {found.wanted}".strip()
@@ -46,7 +46,7 @@ def read_json(path: Path) -> Any:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file, unchecked; empty where there is none. `records.read` reads what is drawn or judged."""
+    """The JSON object in a file, unchecked; empty without one. `records.read` reads what is drawn or judged."""
     found = read_json(path)
     return found if isinstance(found, dict) else {}
 

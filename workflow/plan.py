@@ -1,4 +1,4 @@
-"""What a profile asks for: its groups of rows, where their files lie, and which rows are already measured.
+"""The plan of a profile: its groups of rows, the paths of their files, and the rows that are already measured.
 
 Nothing here measures, predicts or draws.
 """
@@ -24,7 +24,7 @@ PATIENCE = 3
 
 
 class Plan:
-    """The groups of a profile and where their files lie."""
+    """The groups of a profile and the paths of their files."""
 
     def __init__(self, profile: dict[str, Any]):
         self.profile = profile
@@ -35,7 +35,7 @@ class Plan:
         self.groups = {group.key: group for name in self.experiments for group in expand(name, profile)}
 
     def group(self, experiment: str, group: str) -> Group:
-        """The group of that name; PlanError lists those there are."""
+        """The group of that name; PlanError lists the existing ones."""
         if (experiment, group) not in self.groups:
             known = ", ".join(g.id for g in self.of(experiment))
             raise PlanError(f'experiment {experiment} has no group "{group}". Its groups: {known or "none"}.')
@@ -86,11 +86,11 @@ class Plan:
         return self.results / what / str(self.profile["profile"]) / file
 
     def requests(self, experiment: str) -> Path:
-        """What `pirlab describe --batch` is asked."""
+        """The requests for `pirlab describe --batch`."""
         return self._of_profile("requests", f"{experiment}.jsonl")
 
     def description(self, experiment: str) -> Path:
-        """What the binary answers."""
+        """The binary's answers."""
         return self._of_profile("descriptions", f"{experiment}.jsonl")
 
     def prediction(self, experiment: str) -> Path:
@@ -107,7 +107,7 @@ class Plan:
         return self.results / "records" / group.experiment / group.id / f"{row.id}.json"
 
     def marker(self, group: Group) -> Path:
-        """Says that all rows of a group have a record, and with which status."""
+        """The file that marks that all rows of a group have a record, with their statuses."""
         return self.results / "measured" / group.experiment / f"{group.id}.json"
 
     def fresh(self) -> Path:
@@ -160,7 +160,7 @@ class Plan:
         return float(round(limit * max(1.0, machine) * max(1.0, median(ratios) if ratios else 1.0), 1))
 
     def status(self, group: Group, row: Row) -> str | None:
-        """Status of a row's record; None where there is none that can be read."""
+        """Status of a row's record; None without a readable one."""
         status = read_object(self.record(group, row)).get("status")
         return status if isinstance(status, str) else None
 
@@ -182,7 +182,7 @@ class Plan:
         return str(path) in asked and read_object(path).get("id") == asked[str(path)]
 
     def prepare(self) -> None:
-        """Write what the rules start from, touching only files whose content changes, and drop markers that are
+        """Write the rules' input files, touching only those whose content changes, and drop markers that are
         no longer true, because a record is gone, a row is new or the row failed."""
         for name in self.experiments:
             lines = [

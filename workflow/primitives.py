@@ -14,7 +14,7 @@ RUN_KEYS = ("primitive", "repetitions", "kernel", "seed")
 
 
 def options(experiment: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
-    """How every row of the experiment is run."""
+    """The options of every row of the experiment."""
     own = {key: value for key, value in experiment["row"].items() if key in RUN_KEYS and key != "primitive"}
     return {"kernel": "auto", "repetitions": profile["repetitions"]} | own
 
@@ -40,7 +40,7 @@ def left_out(settings: dict[str, Any], tables: list[dict[str, Any]]) -> bool:
 
 
 def combinations(experiment: dict[str, Any], source: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """What the binary is asked, by group and row; PlanError where two rows of a group have one name."""
+    """The binary's requests by group and row; PlanError if two rows of a group have one name."""
     primitive = experiment["row"]["primitive"]
     common = {key: value for key, value in experiment["row"].items() if key not in RUN_KEYS}
     series = experiment.get("series", [{}])

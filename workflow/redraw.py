@@ -144,7 +144,7 @@ class Redrawing:
 
 
 def draw(*words: Any) -> None:
-    """Draw a table or figure; PlanError where that is refused, which says why."""
+    """Draw a table or figure; PlanError with the reason if that is refused."""
     with contextlib.redirect_stdout(io.StringIO()):
         code = drawing([str(word) for word in words])
     if code:

@@ -69,12 +69,12 @@ def unpacked(folder: Path) -> Documents:
 
 
 def distinct(values: Iterable[Any]) -> str:
-    """The different values there are, most frequent first."""
+    """The different values, most frequent first."""
     return ", ".join(str(value) for value, _ in Counter(values).most_common())
 
 
 def labels(records: list[dict[str, Any]]) -> dict[str, str]:
-    """What machine and build the records are of."""
+    """The machine and build of the records."""
     machines, builds = ([record[key] for record in records] for key in ("machine", "build"))
     speeds = sorted(m["read_bandwidth_before"] / 1e9 for m in machines if m.get("read_bandwidth_before"))
     return {
@@ -92,9 +92,9 @@ def labels(records: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def copy(plan: Plan, folder: Path, only: str = "") -> int:
-    """Pack a finished run; PlanError where it is not finished.
+    """Pack a finished run; PlanError if it is not finished.
 
-    With `only`, of some experiments of a long profile, the rows that are there and not in the quick run's reference
+    With `only`, of some experiments of a long profile, the existing rows that are not in the quick run's reference
     as well: the labels say how many."""
     profile = plan.profile["profile"]
     planned = [plan.record(group, row) for group, row in plan.measured_rows()]

@@ -1,4 +1,4 @@
-"""`make reproduce`: print the plan, run the workflow with a progress bar, say what came of it."""
+"""`make reproduce`: print the plan, run the workflow with a progress bar, print the results."""
 
 import argparse
 import fcntl
@@ -22,11 +22,11 @@ from .files import ROOT, PlanError, read_json, read_object, write_if_changed, wr
 from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
 
-# What the cost model of the protocols leaves out: a row's start, and the two bandwidth probes of a group.
+# Seconds that the protocols' cost model leaves out: a row's start, and the two bandwidth probes of a group.
 START_SECONDS = {"protocol": 0.3, "primitive": 0.05}
 PROBES_SECONDS = 2.0
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
-#: Where the security of an instance is from, as a user reads it.
+#: The source of an instance's security, in words.
 SECURITY_SOURCES = {
     "live": "by the lattice estimator itself",
     "recorded": "from its recorded results (LATTICE_ESTIMATOR=<checkout> runs it live)",
@@ -51,7 +51,7 @@ def lock(results: Path, seconds: int = 10) -> TextIO:
     """Hold the results folder; children inherit the lock, so that it lasts as long as any of them runs."""
     results.mkdir(parents=True, exist_ok=True)
     try:
-        # A link in its place is not ours: the file that it leads to would be emptied.
+        # A link in its place is refused: its target would be emptied.
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
         handle = os.fdopen(os.open(results / ".lock", flags, 0o666), "a+")
     except OSError as error:
@@ -121,7 +121,7 @@ class Workflow:
 
 
 class Outlook:
-    """What is left of a plan: per group the rows to measure, what each takes, and which will be skipped."""
+    """The rest of a plan: per group the rows to measure, their predicted cost, and the rows that will be skipped."""
 
     def __init__(self, plan: Plan):
         self.plan = plan
@@ -261,7 +261,7 @@ def report(workflow: Workflow, plan: Plan) -> Path | None:
 
 
 def summary(plan: Plan, path: Path | None) -> None:
-    """What was produced."""
+    """The produced files."""
     for name in plan.experiments:
         files = sorted(p for p in (plan.figures / name).glob("*") if p.is_file())
         say(f"{plan.figures / name}/: {', '.join(p.name for p in files) or 'nothing'}")

@@ -19,7 +19,7 @@ from .experiments import Group, Row, all_experiments, expand
 from .files import PlanError, exit_code, read_json, read_object, write_json
 from .plan import DONE, FAILED, Plan
 
-#: What is said of a row that has not been measured.
+#: The reason for a row that has not been measured.
 NO_RECORD = "there is no record"
 
 
@@ -132,7 +132,7 @@ def stale_entry(path: Path, reason: str) -> dict[str, Any]:
 
 
 def stale_text(found: list[dict[str, Any]]) -> str:
-    """What a user does about stale records; empty where there are none."""
+    """The advice about stale records; empty without any."""
     changed = sum(entry["reason"] == "changed" for entry in found)
     orphans = [entry["record"] for entry in found if entry["reason"] == "orphan"]
     lines = []

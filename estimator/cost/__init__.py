@@ -1,7 +1,7 @@
 """Seconds from the described operation counts and unit costs, array-valued over descriptions.
 
-A phase is its steps one after the other (objects of counts within it; what it counts itself is a step too), after
-what any phase takes. A step takes the longer of its arithmetic and of its memory traffic, which overlap, and then what
+A phase is the sequence of its steps (objects of counts within it; its own counts are a step too), after the fixed cost
+of any phase. A step takes the longer of its arithmetic and its memory traffic, which overlap, and then the work that
 does not overlap: generators, samplers, digits, messages. `operations` says of each operation which it is. Unit costs
 come from results/calibration.json, which `pirlab calibrate` measures on this machine, else from the committed defaults.
 """
@@ -15,7 +15,7 @@ from .units import CALIBRATION, DEFAULTS, Array, UnitCosts
 
 #: Phases of every prediction, named as the description counts them and as a run times them; a protocol may have more.
 PHASES = ("encode", "hint", "query", "answer", "extract")
-#: Phases after records changed: predicted where records do, and no part of the total, which is of a run of queries.
+#: Phases after records changed: predicted if records change, and not part of the total, which is that of queries.
 UPDATES = "update"
 
 Counts = Mapping[str, float]
@@ -39,7 +39,7 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
         return []
     phases = list(dict.fromkeys((*PHASES, *(phase for d in descriptions for phase in d["operations"]))))
     units = unit_costs or UnitCosts.load()
-    # Of every step: (description, phase), and its counts.
+    # For every step its (description, phase), and its counts.
     places: list[tuple[int, int]] = []
     charged: list[Counts] = []
     named: list[dict[str, int]] = [{} for _ in descriptions]  # the steps that have a name
@@ -74,7 +74,7 @@ def _phases_of(description: dict, seconds: dict[str, float], counted: set[str]) 
     }
     updates = {p: s for p, s in seconds.items() if p in counted and _of_update(p)}
     parts = [s for p, s in updates.items() if p != "update_client"]
-    # Where the server's work has parts, a run times it as a whole too.
+    # If the server's work has parts, a run times the whole too.
     whole = {"update_server": sum(parts)} if parts and "update_server" not in updates else {}
     return queries | updates | whole | {"total": sum(queries.values())}
 

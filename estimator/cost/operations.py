@@ -1,4 +1,4 @@
-"""Every operation that descriptions count, what it is, and which of a step's three times it adds to."""
+"""The operations that descriptions count, and to which of a step's three times each adds."""
 
 import re
 import tomllib
@@ -10,7 +10,7 @@ Part = Literal["arithmetic", "traffic", "serial"]
 
 
 class Operation(NamedTuple):
-    """An operation as operations.toml has it."""
+    """An entry of operations.toml."""
 
     part: Part
     meaning: str
@@ -24,7 +24,7 @@ OPERATIONS = {
     for name, entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
 
-#: What `bytes_read` is charged as in a step with such a product.
+#: The operation as which `bytes_read` is charged in a step with such a product.
 READ_BY = {name: found.read_as for name, found in OPERATIONS.items() if found.read_as}
 
 _TRANSFORM = re.compile(r"^ntt_(\d+)_(\d+)$")
@@ -38,14 +38,14 @@ class Transform(NamedTuple):
 
 
 def transform(name: str) -> Transform | None:
-    """What `ntt_<n>_<bits>` stands for; None for any other name."""
+    """The transform named `ntt_<n>_<bits>`; None for any other name."""
     match = _TRANSFORM.match(name)
     return Transform(int(match[1]), int(match[2])) if match else None
 
 
 @lru_cache(maxsize=4096)
 def operation(name: str) -> Operation | None:
-    """The operation of a name; None where there is none."""
+    """The operation of that name, if there is one."""
     found = transform(name)
     if found:
         return Operation("arithmetic", f"a transform of {found.n} points modulo a prime of {found.bits} bits")

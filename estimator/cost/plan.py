@@ -1,4 +1,4 @@
-"""What a row of a sweep will take before it runs: seconds and memory, and why it will be skipped."""
+"""The seconds and memory that a row of a sweep will take, and why it will be skipped."""
 
 import os
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Prospect(NamedTuple):
 
 
 def free_memory_bytes() -> int:
-    """What could be allocated now without swapping."""
+    """Bytes that could be allocated now without swapping."""
     return int(psutil.virtual_memory().available)
 
 

@@ -12,7 +12,7 @@ from .units import UnitCosts
 def described_times(description: dict, units: UnitCosts) -> dict[str, dict]:
     """Of one call of each time whose operations are counted: its seconds, and which operations these are.
 
-    What else the call does takes as long again and more: a lower limit, not what is expected of the whole.
+    The rest of the call takes at least as long again: this is a lower limit, not an estimate of the whole.
     """
     found: dict[str, dict] = {}
     for time, operation, count, words in _counted(description):

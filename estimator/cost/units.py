@@ -1,4 +1,4 @@
-"""Unit costs: the seconds that one of each operation takes, from `pirlab calibrate`."""
+"""Unit costs: the seconds of one operation of each kind, from `pirlab calibrate`."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from .operations import Transform, operation, transform
 DEFAULTS = Path(__file__).with_name("unit_costs.json")
 CALIBRATION = RESULTS / "calibration.json"
 
-#: The seconds of one, whatever the size; or (bytes of the table, seconds of one), by size.
+#: The seconds of one operation for every size; or pairs (bytes of the table, seconds of one), by size.
 UnitCost = float | tuple[tuple[float, float], ...]
 Array = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ class UnitCosts:
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UnitCosts":
-        """From `path`, else from this machine's calibration, else the defaults; what a file lacks is defaulted."""
+        """From `path`, else from this machine's calibration, else the defaults, which also fill gaps of a file."""
         defaults = _read(DEFAULTS)
         chosen = path or (CALIBRATION if CALIBRATION.is_file() else DEFAULTS)
         own = _read(chosen)
@@ -50,7 +50,7 @@ class UnitCosts:
         return float(np.median([a / b for a, b in both if isinstance(a, float) and isinstance(b, float) and b > 0]))
 
     def origin(self) -> dict[str, str | float | None]:
-        """Where they hold, for the prediction record."""
+        """The machine that they hold for, as the prediction record names it."""
         return {"machine": self.machine, "read_bandwidth": self.read_bandwidth}
 
     def total(self, name: str, counts: ArrayLike) -> Array:
@@ -65,7 +65,7 @@ class UnitCosts:
         if isinstance(cost, float):
             return np.asarray(counts * cost)
         sizes, seconds = (np.array(column) for column in zip(*cost))
-        # Between sizes the cost of one goes with the logarithm of the size; outside them it stays.
+        # Between sizes the cost is interpolated over the logarithm of the size; outside it is constant.
         return np.asarray(counts * np.interp(np.log2(np.maximum(counts, 1.0)), np.log2(sizes), seconds))
 
     def _transform(self, name: str) -> float:

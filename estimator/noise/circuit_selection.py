@@ -20,7 +20,7 @@ from .tails import Array, Mixture
 
 @dataclass(frozen=True)
 class Setting:
-    """What the errors depend on. Every number is one or an array; together they broadcast.
+    """The parameters of the errors. Every number is one or an array; together they broadcast.
 
     n, modulus, fresh, secret: the ring of keys, its Q, its fresh error and key. rotated: a coefficient of the
     accumulator of a blind rotation. first_modulus: of the first dimension, Q or a factor of it. rows: polynomials of a
@@ -55,18 +55,18 @@ class Setting:
 
     @cached_property
     def _switch(self) -> Noise:
-        """What one automorphism adds."""
+        """The noise that one automorphism adds."""
         return lattice.rlwe_key_switch(self.n, self.automorphism, self.fresh, self.secret)
 
     @cached_property
     def product(self) -> ProductNoise:
-        """What one external product with a selection bit adds."""
+        """The noise that one external product with a selection bit adds."""
         product = lattice.converted_product(self.n, self.rgsw, self.rows_made, self.secret)
         return lattice.ProductNoise(product.digits + self.common_means, product.dropped)
 
     @cached_property
     def common_means(self) -> Noise:
-        """What means of digits, of a product and of the traces that made its rows, add to its noise."""
+        """The noise from means of digits, both of a product and of the traces that made its rows."""
         if not np.any(self.rgsw_spacing):
             return lattice.NOTHING
         switching = (self.rgsw, self.automorphism, self.fresh, self.secret)

@@ -29,7 +29,7 @@ from functools import lru_cache
 from .sums import box_sum, boxes, digit_power_sums, digit_sum, multiply
 
 DETERMINISTIC = ("unsigned", "balanced", "symmetric")
-#: Of a representative in [-q/2, q/2].
+#: The families that decompose a representative in [-q/2, q/2].
 SIGNED = ("balanced", "symmetric")
 RANDOMISED = ("gmp19", "zy22", "jlp21", "jlp24", "dither-q")
 FAMILIES = DETERMINISTIC + RANDOMISED
@@ -84,9 +84,9 @@ def gadget_length(family: str, modulus: int, base: int, dropped: int = 0) -> int
 
 @lru_cache(maxsize=65536)
 def gadget(family: str, modulus: int, base: int, dropped: int = 0) -> Gadget:
-    """The moments of one gadget; ValueError where there is no such gadget."""
+    """The moments of one gadget; ValueError if there is no such gadget."""
     if family not in FAMILIES:
-        raise ValueError(f"family {family!r} is none of {', '.join(FAMILIES)}")
+        raise ValueError(f"family {family!r} is not one of {', '.join(FAMILIES)}")
     if modulus < 2 or base < 2:
         raise ValueError(f"a gadget needs a modulus and a base of at least 2, not {modulus} and {base}")
     if dropped < 0 or base**dropped >= modulus:
@@ -116,7 +116,7 @@ def _unsigned(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
 def _nearest(b: int, k: int, i: int, dropped: int) -> tuple[Callable[[int, int], tuple[Fraction, Fraction]], int, int]:
     """Moments of digit i of the numbers from a start to an end, and how it comes: floor((v + shift) / unit)."""
     unit, half = b ** (i + dropped), b // 2
-    # What is left when the lower digits are taken off.
+    # The rest after removing the lower digits.
     shift = b**dropped // 2 + half * (b**i - 1) // (b - 1) * b**dropped
     period, offset = (None, 0) if i == k - 1 else (b, half)
     first = shift + offset * unit

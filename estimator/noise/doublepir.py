@@ -20,7 +20,7 @@ from .stage import CONSTANTS, Decision, Stage, by_class, stages
 
 
 def digit_moments(description: dict) -> tuple[Moments, ...]:
-    """Of the balanced base-p digits of a number of the first layer, lowest first."""
+    """Moments of the balanced base-p digits of a number of the first layer, lowest first."""
     layout, instance = description["layout"], description["instances"][1]
     modulus = parse_modulus(instance["modulus"])
     log2_modulus = modulus.bit_length() - 1

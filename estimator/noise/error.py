@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 #: A number, or an array of them: one for each description.
 Numbers = float | NDArray[np.float64]
-#: The same of integers of any size, such as moduli.
+#: The same for integers of any size, such as moduli.
 Integers = int | NDArray[np.object_]
 
 

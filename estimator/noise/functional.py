@@ -27,7 +27,7 @@ def table(values: Numbers, rotated: Noise) -> Noise:
 
 
 def bit_square(bits: Numbers, bit: Numbers) -> Numbers:
-    """What multiplies V_rotation for one bit of a digit of `bits` bits, 0 the lowest: 2^(bits - 1 - bit).
+    """The factor of V_rotation for one bit of a digit of `bits` bits, 0 the lowest: 2^(bits - 1 - bit).
 
     The bit is constant on runs of 2^bit of the 2^(bits - 1) windows below N; each run's step is 1 or -1, and the
     highest bit has none but the one of the sign.

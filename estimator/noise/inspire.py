@@ -39,7 +39,7 @@ def at_points(keys: Keys, count: Floats) -> Floats:
 
 
 def _step(rings: Rings, selector: Keys) -> Noise:
-    """What a step of Horner's evaluation adds."""
+    """The noise that a step of Horner's evaluation adds."""
     return lattice.external_product(rings.n, selector.gadget, rings.fresh, rings.secret)
 
 

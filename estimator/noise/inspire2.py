@@ -24,7 +24,7 @@ _stage = stages("inspire2")
 
 
 def _by_class(products: Sequence[Noise], packed: Sequence[Noise]) -> Noise:
-    """Of both classes, products and what packing adds to them."""
+    """The noise of products, and the noise that packing adds, for both classes."""
     sums = [product + added for product, added in zip(products, packed)]
     return Noise(np.stack([np.asarray(each.variance) for each in sums], axis=1), sums[0].kind)
 
@@ -54,7 +54,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
     products, bounds = zip(*(rings.product(numbers(layouts, "degree") * each, p) for each in terms))
 
     def packed(under: Rings) -> list[Noise]:
-        """What packing adds to both classes."""
+        """The noise that packing adds to both classes."""
         switches = [under.inspiring(keys, gammas[:, i], Noise(0.0)) for i in (1, 2)]
         return [each.scaled(np.where(whole, 0.0, 1.0)) for each in switches]
 

@@ -121,7 +121,7 @@ def _hints(noise: Noise) -> Noise:
 
 
 def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> Noise:
-    """What packing adds to each class of digits. answer: 1 for the answer's digits."""
+    """The noise that packing adds to each class of digits. answer: 1 for the answer's digits."""
     nothing = Noise(0.0)
     inspiring = np.asarray(rings.inspiring(keys, rings.n, nothing).variance)
     tree = np.asarray(rings.cdks(keys, nothing).variance)

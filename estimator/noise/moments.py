@@ -23,7 +23,7 @@ class Moments(NamedTuple):
 
 
 def _moments(sums: tuple[int, int, int], offset: int) -> Moments:
-    """Of x - offset, from (count, sum of x, sum of x^2)."""
+    """Moments of x - offset, from (count, sum of x, sum of x^2)."""
     count, first, second = sums
     return Moments((second - 2 * offset * first + offset * offset * count) / count, first / count - offset)
 

@@ -41,7 +41,7 @@ class _Described:
 
     @property
     def mixed_inputs(self) -> Mixture:
-        """Of the errors of rotations' inputs."""
+        """The mixture of the errors of rotations' inputs."""
         return Mixture.even(self.n, self.key_squares)
 
     @staticmethod

@@ -45,7 +45,7 @@ def worst_log2_failure(
 
 
 def largest_plain_modulus(protocol: str, samples: int, *, log2_failure: float = -40.0, **arguments: Any) -> int:
-    """The largest p <= 1024 that keeps the worst failure at or below 2^log2_failure; ValueError if there is none."""
+    """The largest p <= 1024 that keeps the worst failure at or below 2^log2_failure; ValueError without one."""
     for candidate in range(LARGEST_PLAIN_MODULUS, 2, -1):
         if worst_log2_failure(protocol, candidate, samples, **arguments) <= log2_failure:
             return candidate

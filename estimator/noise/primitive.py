@@ -27,7 +27,7 @@ def _alone(stage: str, noise: Callable[[Settings], Noise]) -> Callable[[Settings
 
 
 def _both(formula: Formula, given: Callable[[Settings], Noise] = lambda s: s.fresh) -> Callable[[Settings], Stages]:
-    """Of an operation on a ciphertext whose noise is `given`: with that noise, and what it adds alone."""
+    """The noise after an operation on a ciphertext of noise `given`, and the noise that it adds alone."""
     return lambda s: [("output", formula(s, given(s))), ("added", formula(s, NOTHING))]
 
 

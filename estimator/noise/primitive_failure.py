@@ -89,7 +89,7 @@ def _compensated(s: Settings, modulus: int, noise: Noise) -> Noise:
 
 
 def failure_stages(s: Settings) -> list[Stage]:
-    """What a trial decides. Integer errors from -limit to limit - 1 are right: as a continuous one, up to limit.
+    """The decisions of a trial. Integer errors from -limit to limit - 1 are right: as a continuous one, up to limit.
 
     A floor fails with its second rotation, for whichever digit, and sometimes with the first alone: that is counted as
     a fraction of a decision.

@@ -36,7 +36,7 @@ class Settings:
 
     @property
     def fresh(self) -> Noise:
-        """Of inputs and key rows."""
+        """The noise of inputs and key rows."""
         return lattice.fresh(self["stddev"])
 
     @property
@@ -44,7 +44,7 @@ class Settings:
         return GadgetNoise.of(self["family"], self.modulus, int(self["base"]), int(self.values.get("dropped", 0)))
 
     def gadget_of(self, name: str, modulus: int | None = None) -> GadgetNoise:
-        """That of the settings `<name>_base` and, if it is there, `<name>_dropped`; modulo the ring's by default."""
+        """The gadget of the settings `<name>_base` and, if set, `<name>_dropped`; modulo the ring's by default."""
         base, dropped = int(self[f"{name}_base"]), int(self.values.get(f"{name}_dropped", 0))
         return GadgetNoise.of(self["family"], modulus or self.modulus, base, dropped)
 

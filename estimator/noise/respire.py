@@ -45,7 +45,7 @@ class _Gadgets:
 
 @dataclass(frozen=True)
 class _Errors:
-    """Of every ciphertext on the way, over random data; `bounds` are for any data.
+    """Errors of every ciphertext between query and response, over random data; `bounds` are for any data.
 
     after: folding, rotation, projection and the vector's switch, one by one. answer: in units of q2."""
 
@@ -67,7 +67,7 @@ class _Errors:
         n, levels, p = queries.n, np.log2(queries.n), numbers(layouts, "plain_modulus")
 
         def switch(name: str, rows: Noise) -> Noise:
-            """What a key switch with that gadget adds."""
+            """The noise that a key switch with that gadget adds."""
             return lattice.rlwe_key_switch(n, gadgets.of[name], rows, queries.secret)
 
         leaf = lattice.expansion(levels, switch("leaf_expansion", queries.fresh), queries.fresh).everywhere

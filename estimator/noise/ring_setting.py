@@ -1,4 +1,4 @@
-"""What descriptions of protocols over rings say of ring, secret, gadget and answers, as arrays over descriptions."""
+"""Ring, secret, gadget and answers in descriptions of protocols over rings, as arrays over descriptions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ Objects = NDArray[np.object_]
 
 
 def numbers(documents: Sequence[dict], key: str) -> Floats:
-    """One number of each."""
+    """One number of each description."""
     return np.array([d[key] for d in documents], dtype=float)
 
 
 def moduli(documents: Sequence[dict], key: str) -> Objects:
-    """One modulus of each, as integers of any size."""
+    """One modulus of each description, as integers of any size."""
     return np.array([parse_modulus(d[key]) for d in documents], dtype=object)
 
 
@@ -42,7 +42,7 @@ KEY_SQUARES = {"ternary": 4.0, "binary": 2.0, "fixed_weight": np.inf}
 
 
 def key_squares(instances: Sequence[dict]) -> Floats:
-    """How many squares of Gaussians have a mean that varies at least as much as the key's |s|^2 / (n E[s^2])."""
+    """The number of Gaussian squares whose mean varies at least as much as the key's |s|^2 / (n E[s^2])."""
     return np.array([KEY_SQUARES.get(i["secret"]["kind"], 1.0) * i["dimension"] for i in instances])
 
 
@@ -80,7 +80,7 @@ class Rings:
 
     @staticmethod
     def of(instances: Sequence[dict]) -> "Rings":
-        """From the instances that the ring's ciphertexts are."""
+        """From the instances of the ring's ciphertexts."""
         stddev = numbers(instances, "error_stddev")
         return Rings(
             numbers(instances, "dimension"),
@@ -105,7 +105,7 @@ class Rings:
 
     @property
     def twice(self) -> "Rings":
-        """With a key of twice the squared length."""
+        """The rings with a key of twice the squared length."""
         return replace(self, secret=Secret(2 * np.asarray(self.secret.square), self.secret.mean))
 
 

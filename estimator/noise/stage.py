@@ -1,4 +1,4 @@
-"""A protocol's error as a chain of named stages: what each adds, and where a decision is taken on it.
+"""A protocol's error as a chain of named stages: the error that each adds, and the decisions.
 
 A protocol's module writes `chain(descriptions) -> [Stage, ...]`, in the order in which the error meets them; all
 numbers of a stage are arrays over the descriptions, so that a sweep is one call. A stage holds the error *after* it:
@@ -42,9 +42,9 @@ class Decision:
     union: what the union of a record runs over, as name -> count ("entries of a record": 212, "digits": 4); their
     product is the number of decisions that a record takes.
     counts: shape (descriptions, classes), where decisions differ in variance: how many there are of each class of
-    `Stage.noise`, 0 for a class that a description has not. By default all decisions are of one class.
-    mixture: how the variance for any data is itself random, of shape (descriptions, squares); by default it is fixed.
-    key: what part of it grows with the key's length instead, which alone is random then.
+    `Stage.noise`, 0 for a class that a description lacks. By default all decisions are of one class.
+    mixture: the distribution of the variance for any data, of shape (descriptions, squares); by default it is fixed.
+    key: the part of the variance that grows with the key's length instead, which alone is random then.
     """
 
     threshold: ArrayLike
@@ -58,18 +58,18 @@ class Decision:
 class Stage:
     """One stage of many descriptions; every number has shape (descriptions,) or broadcasts to it.
 
-    name: as the run record's measured noise has it. formula: the variance that `noise` is. source: theorem or paper.
-    digits: the distribution of what the error is multiplied with here, where there is such a thing.
+    name: that of the run record's measured noise. formula: of the variance `noise`. source: theorem or paper.
+    digits: the distribution of the digits by which the error is multiplied here, if there are any.
     noise: the error over random data, shape (descriptions,), or (descriptions, classes) for `Decision.counts`.
     bound: the error for any data, of the same shape or one number for all classes; a decision needs it, a stage may
         lack it.
-    present: which descriptions have this stage. bound_where: where `noise`, called an equality, is an upper bound only.
-    fill: the variance averaged over what a run measures, by the above (not 1 where a run also sees padding).
-    common_share: the share of the variance that all decisions of one key have in common (means of what the error is
-        multiplied with). It averages over keys only, at `common_samples` independent values a key.
-    terms: how many products with independent errors, which all decisions of one key share, a decision sums;
+    present: which descriptions have this stage. bound_where: for which an equality `noise` is only an upper bound.
+    fill: the variance averaged over the measured decisions, over `noise` (not 1 if a run also measures padding).
+    common_share: the share of the variance that all decisions of one key have in common, from means of the
+        error's factors. It averages only over keys, with `common_samples` independent values for each.
+    terms: the number of products in a decision's sum, whose independent errors all decisions of one key share;
         unlimited by default.
-    data_values: how many random data values enter what a run measures with their second moment; unlimited by default.
+    data_values: the number of random data values whose second moment enters the variance; unlimited by default.
     constant: by the byte that a constant database consists of (:data:`CONSTANTS`), the variance over it, in shares of
         that over random data; absent where only the bound is known of it.
     """
@@ -93,7 +93,7 @@ class Stage:
 
 @cache
 def words(chain: str) -> dict[str, dict[str, Any]]:
-    """Formula and source of every stage of a chain, as `<chain>.toml` beside the modules has them."""
+    """Formula and source of every stage of a chain, from `<chain>.toml` beside the modules."""
     return tomllib.loads(Path(__file__).with_name(f"{chain}.toml").read_text(encoding="utf-8"))
 
 
@@ -108,9 +108,9 @@ def stages(chain: str) -> Callable[..., Stage]:
 
 @dataclass(frozen=True)
 class Chance:
-    """A failure that no error makes: one decision of its own, wrong with a probability that is a bound for any data.
+    """A failure without an error: a decision that is wrong with a given probability, a bound for any data.
 
-    name, formula, source, present: as of a stage. over: what it happens once in.
+    name, formula, source, present: as for a stage. over: the event that has one such decision.
     """
 
     name: str
@@ -129,7 +129,7 @@ def evaluate(chain: Sequence[Stage | Chance], count: int) -> list[list[dict]]:
     `log2_failure` takes the error as Gaussian over random data, `log2_failure_bound` is a bound for any data under the
     assumptions of docs/noise.md, subgaussian given what a mixture leaves random; both are unions over the stage's
     decisions. `log2_long_key` is the part of the bound that keys beyond that length make, once a key. Margins are of
-    the decision with the largest error, in standard deviations. Numbers of a decision are null where there is none.
+    the decision with the largest error, in standard deviations. Numbers of a decision are null for a stage without one.
     """
     names = [stage.name for stage in chain]
     if len(set(names)) < len(names):
@@ -173,7 +173,7 @@ def _entries(stage: Stage, count: int) -> list[dict]:
 
 
 def _column(values: Any, count: int) -> list:
-    """One of each description, without numpy's types: from an array or a list, or what all have alike."""
+    """One value for each description, without numpy's types: from an array or a list, or the same for all."""
     if values is None or isinstance(values, str | int):
         return [values] * count
     return [each.item() if isinstance(each, np.generic) else each for each in values]
@@ -277,7 +277,7 @@ def _numbers(values: ArrayLike, count: int) -> Array:
     return np.broadcast_to(np.asarray(values, dtype=float), (count,))
 
 
-#: Stands for "cannot fail" (stddev 0), since JSON has no infinity; and what a margin is then.
+#: Stands for "cannot fail" (stddev 0), because JSON has no infinity; and the margin in that case.
 NEVER = -1e9
 LARGEST_MARGIN = 1e9
 

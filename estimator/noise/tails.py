@@ -72,7 +72,7 @@ class KeyLength:
     keys: int = 1
 
     def growth(self, log2_long_key: Array) -> Array:
-        """By what V grows for all keys but a share 2^log2_long_key; shape (descriptions, classes)."""
+        """The factor by which V grows for all keys but a share 2^log2_long_key; shape (descriptions, classes)."""
         share = np.asarray(self.share, dtype=float)
         share = share[:, None] if share.ndim == 1 else share
         longest = longest_key(log2_long_key - np.log2(self.keys), self.squares)
@@ -132,7 +132,7 @@ def mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture, cou
 
 
 def log2_mixture_union(threshold: ArrayLike, stddev: ArrayLike, mixture: Mixture, count: ArrayLike) -> Array:
-    """The failure of `mixture_union` alone."""
+    """`mixture_union` without the part of a long key."""
     return mixture_union(threshold, stddev, mixture, count).failure
 
 
@@ -157,14 +157,14 @@ def key_union(threshold: ArrayLike, variance: Array, key: KeyLength, count: Arra
     bounds = np.stack([np.logaddexp2(of_usual_keys(long_key), long_key) for long_key in tried])
     best = np.argmin(bounds, axis=0)[None]
     chosen, bound = (np.take_along_axis(each, best, axis=0)[0] for each in (np.stack(tried), bounds))
-    # Where even usual keys fail, the bound says nothing of any; where no key is longer, it leaves none out.
+    # If even usual keys fail, the bound says nothing; if no key is longer, it leaves none out.
     fixed = np.all(key.growth(low * 0 + LEAST) == 1, axis=1)
     counted = np.where(fixed, -np.inf, np.where(bound < 0, chosen, 0.0))
     return Union(np.where(fixed, of_usual_keys(low * 0), np.minimum(0.0, bound)), counted)
 
 
 def _for_any_key(of_usual_keys: Callable[[float], Array]) -> Union:
-    """The best bound over LONG_KEYS: a failure under a usual key, or a key that is too long."""
+    """The best bound over LONG_KEYS on a failure under a usual key or a key that is too long."""
     found: Union | None = None
     for long_key in LONG_KEYS:
         bound = np.logaddexp2(of_usual_keys(long_key), long_key)

@@ -1,4 +1,4 @@
-"""What a schema finds wrong with a document; beside it, the JSON schemas of what the Python side writes."""
+"""The faults that a schema finds in a document; beside it are the JSON schemas of the documents that Python writes."""
 
 import difflib
 from typing import Any, NamedTuple
@@ -7,7 +7,7 @@ import jsonschema
 
 
 class Fault(NamedTuple):
-    """What a schema finds wrong: where, what is so, and what it asks for instead."""
+    """A fault that a schema finds: its place, the value, and what the schema requires."""
 
     key: str
     problem: str
@@ -40,6 +40,6 @@ def fault(document: Any, schema: dict[str, Any]) -> Fault | None:
 
 
 def short(value: Any, limit: int = 200) -> str:
-    """A value as Python writes it, cut where it is long."""
+    """A value as Python writes it, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= limit else text[:limit] + " ..."

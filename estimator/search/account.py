@@ -57,7 +57,7 @@ class Account:
         self.refusal = self.refusal or figures.refused
 
     def beyond(self, figures: Figures, points: int) -> None:
-        """Sets of which the cheapest exceeds a budget; the most exceeded one is the reason."""
+        """Sets whose cheapest exceeds a budget; the most exceeded one is the reason."""
         exceeded = self.bounds.exceeded(figures)
         reason = max(exceeded, key=lambda name: exceeded[name])
         self.counts[reason] += points
@@ -88,7 +88,7 @@ class Account:
         self.counts[UNDERCUT] += points
 
     def lines(self) -> list[str]:
-        """The account as people read it."""
+        """The account as text."""
         found = [f"Of {self.space.size} sets of the space:"]
         for reason, count in sorted(self.counts.items(), key=lambda item: (-item[1], item[0])):
             if count:
@@ -130,9 +130,9 @@ class Account:
 
 
 def budget(name: str, needed: float) -> str:
-    """The option that allows so much."""
+    """The option that allows this amount."""
     if name != "seconds":
         return f"--max-{name} {needed:.0f} ({format_bytes(needed)})"
-    # Four digits, rounded up, so that what is printed is enough.
+    # Four digits, rounded up, so that the printed budget suffices.
     unit = 10.0 ** (floor(log10(needed)) - 3) if needed > 0 else 1.0
     return f"--max-{name} {ceil(needed / unit) * unit:g}"

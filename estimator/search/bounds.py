@@ -1,4 +1,4 @@
-"""What is asked of sets: targets, budgets, and by which objective they are ranked."""
+"""The requirements on sets: targets, budgets, and the objective that ranks them."""
 
 import tomllib
 from collections.abc import Callable
@@ -15,7 +15,7 @@ PRICES = Path(__file__).with_name("prices.toml")
 
 
 class Budget(NamedTuple):
-    """What a budget is of: a figure of sets, in the words of an option, and in those of why a set is left out."""
+    """The figure that a budget bounds, in the words of its option and of the reason why a set is left out."""
 
     figure: str
     limits: str
@@ -69,11 +69,11 @@ class Bounds:
                 raise BoundsError(f"--max-{name} 0 contradicts every protocol: each sends something. Give more bytes")
 
     def budgets(self) -> dict[str, float]:
-        """The budgets there are, by name."""
+        """The given budgets, by name."""
         return {name: getattr(self, name) for name in BUDGETS if getattr(self, name) is not None}
 
     def exceeded(self, figures: Figures) -> dict[str, float]:
-        """By which factor each budget that is not kept is exceeded."""
+        """For each exceeded budget the factor by which it is exceeded."""
         return {
             name: spent(name, figures) / bound if bound else float("inf")
             for name, bound in self.budgets().items()
@@ -81,7 +81,7 @@ class Bounds:
         }
 
     def reached(self, figures: Figures) -> bool:
-        """Whether security and failure are as asked."""
+        """Whether security and failure reach the targets."""
         return reaches(figures.bits, self.security) and figures.log2_failure <= self.failure
 
     def missed_by_power(self, figures: Figures, power: float) -> bool:
@@ -106,7 +106,7 @@ class Bounds:
 
 
 def spent(budget: str, figures: Figures) -> float:
-    """What a set needs of a budget."""
+    """The part of a budget that a set needs."""
     needed: float = getattr(figures, BUDGETS[budget].figure)
     return needed
 
@@ -141,7 +141,7 @@ class Prices:
 
 @dataclass(frozen=True)
 class Objective:
-    """What sets are ranked by; less is better. A hint is shared by the queries that it serves.
+    """The score that ranks sets; less is better. A hint is shared by the queries that it serves.
 
     `saving`: the least share of upload, of download or of answer seconds of the set `than`.
     """
@@ -154,28 +154,28 @@ class Objective:
 
     def __post_init__(self) -> None:
         if self.name not in OBJECTIVES:
-            raise BoundsError(f"--objective {self.name!r} is none of {', '.join(OBJECTIVES)}")
+            raise BoundsError(f"--objective {self.name!r} is not one of {', '.join(OBJECTIVES)}")
         if self.name == "saving" and self.than is None:
             raise BoundsError("--objective saving needs a set to save against: give --no-worse-than FILE")
 
     def hint_share(self, figures: Figures) -> float:
-        """Bytes of the hint that fall to one query."""
+        """A query's share of the hint's bytes."""
         return figures.hint_bytes / self.network.hint_queries
 
     def __call__(self, figures: Figures) -> float:
         return OBJECTIVES[self.name].score(self, figures)
 
     def rank(self, figures: Figures) -> tuple[float, float]:
-        """Of equal scores the faster answer is better."""
+        """Among equal scores the faster answer is better."""
         return self(figures), figures.seconds
 
     def words(self, figures: Figures) -> str:
-        """The figure as people read it."""
+        """The figure as text."""
         return OBJECTIVES[self.name].words(self(figures))
 
 
 class Kind(NamedTuple):
-    """What an objective is a score of, the score, and that in words."""
+    """A kind of objective: its figure, the score, and the score in words."""
 
     noun: str
     score: Callable[[Objective, Figures], float]

@@ -11,13 +11,13 @@ from .progress import Progress
 from .space_file import load
 from .walk import Found, Least, walk
 
-#: Seconds of preprocessing that are worth a word.
+#: Seconds of preprocessing that a reason mentions.
 LONG_SETUP = 600.0
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The best set of a protocol; none where no set keeps the bounds."""
+    """The best set of a protocol; none if no set keeps the bounds."""
 
     protocol: str
     best: Found | None
@@ -48,7 +48,7 @@ def choose(
 
 
 def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
-    """What speaks for and against a protocol, beside the one that was ranked first."""
+    """The reasons for and against a protocol, compared with the first one."""
     if choice.best is None or winner.best is None:
         return ["no set keeps the bounds", *(line.strip() for line in choice.account.lines()[1:])]
     mine, first = choice.best.figures, winner.best.figures
@@ -77,7 +77,7 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
 
 
 def _compared(mine: Figures, first: Figures) -> list[str]:
-    """In which respects it is better or clearly worse than the first."""
+    """The respects in which it is better or clearly worse than the first."""
     named = zip(COSTS, mine.costs(), first.costs())
     better, worse = [], []
     for name, own, other in named:

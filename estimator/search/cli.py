@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (BoundsError, DescribeError, EstimatorMissing, SpaceError, ValueError) as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        # Whoever read this has seen enough; Python would complain at its end once more.
+        # The reader has closed the pipe; without this Python would report it again at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except OSError as error:
@@ -62,7 +62,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _sweep(given: Sequence[str]) -> int:
-    """All that a file of sweeps asks for; further options hold for each of its searches."""
+    """Runs all searches of a file of sweeps; further options apply to each of them."""
     parser = argparse.ArgumentParser(prog="pirlab-search --sweep", description="a file of experiments/search/")
     parser.add_argument("file", type=Path, help="tables [[search]], [best], [front] or [[grid]]")
     parser.add_argument("--part", metavar="NAME", help="only this protocol or grid")
@@ -102,10 +102,10 @@ def words_of(search: Mapping[str, Any]) -> list[str]:
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
-    """The options, checked as far as words alone can be."""
+    """The options, checked as far as is possible without a search."""
     joined: list[str] = []
     for word in words:
-        # argparse takes -3GB for an option of its own.
+        # argparse takes -3GB for an option.
         if joined and re.match(r"-[\d.]", word) and joined[-1].startswith("--") and "=" not in joined[-1]:
             joined[-1] += f"={word}"
         else:
@@ -183,7 +183,7 @@ def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
 
 
 def _folder(options: argparse.Namespace) -> Path:
-    """Of the sets that are written."""
+    """The folder of the written sets."""
     return Path(options.out / (options.experiment or options.protocol))
 
 
@@ -249,7 +249,7 @@ def _bounds(options: argparse.Namespace) -> Bounds:
     return Bounds(**(asdict(bounds) | {"offline": _SEEDS}))
 
 
-#: Bytes before the first query that are seeds of public matrices and no hint.
+#: Bytes before the first query that are seeds of public matrices, not a hint.
 _SEEDS = 1024.0
 
 
@@ -338,12 +338,12 @@ def _text(found: Found, given: Sequence[str], costs: str) -> str:
     return toml({"source": source} | found.literal, f"../../{protocol}.schema.json")
 
 
-#: Options that change what is said or where it is written, and not the sets.
+#: Options that change the printed text or the output files, but not the sets.
 _SAYING = {"--confirm": 0, "--dry-run": 0, "--json": 1, "--timeout": 1, "--out": 1}
 
 
 def _repeatable(given: Sequence[str]) -> list[str]:
-    """The command without what does not change the sets."""
+    """The command without options that do not change the sets."""
     kept, skip = [], 0
     for word in given:
         name = word.split("=")[0]

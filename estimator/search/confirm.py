@@ -1,4 +1,4 @@
-"""The lattice estimator's word on sets that were found by the fast model."""
+"""The lattice estimator's figures for sets that were found by the fast model."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from .walk import Found
 
 
 def confirm(found: Sequence[Found], target: float, evaluator: Evaluator, timeout: float | None) -> list[str]:
-    """A line a set: bits by the lattice estimator, or which attacks have no figure and why.
+    """A line for each set: bits by the lattice estimator, or the attacks without a figure and why.
 
     timeout: seconds an attack, instead of its kind's; one that takes longer is stopped and counts as failed, and a set
     with a failed attack is not confirmed.

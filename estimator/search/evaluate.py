@@ -1,4 +1,4 @@
-"""What sets cost and how they fail: described in batches by the Rust side, predicted, remembered.
+"""Costs and failure of sets: they are described in batches by the binary, predicted, and cached.
 
 Nothing here knows a protocol: sizes, work and instances come from descriptions, security from the fast model, failure
 from the noise chain, seconds from unit costs.
@@ -26,13 +26,13 @@ from .files import toml
 CACHE = RESULTS / "cache" / "search"
 #: Sets of one call of the binary.
 BATCH = 400
-#: What sets are called in refusals: a place, not a file.
+#: The name of sets in refusals, which is not a file.
 PLACE = "set/"
-#: Calls at a time: one runs while the answers of the other are read.
+#: Simultaneous calls: one runs while the answers of the other are read.
 CALLS = 2
 
 
-#: Sources of what is predicted.
+#: Sources of the formulas.
 FORMULAS = sorted(
     path
     for pattern in ("noise/**/*.py", "cost/*.py", "cost/operations.toml", "security/fast/*.py")
@@ -41,7 +41,7 @@ FORMULAS = sorted(
 
 
 def origin(*about: str, sources: Iterable[Path]) -> str:
-    """Names what predictions depend on beside a set: the binary, what is asked, and the sources of formulas."""
+    """A name of everything that predictions depend on beside a set: binary, request, and sources of formulas."""
     binary = pirlab_binary()
     state = binary.stat() if binary.is_file() else None
     found = (str(binary.resolve()), str(state and (state.st_size, state.st_mtime_ns)), *about)
@@ -64,12 +64,12 @@ class Shape:
 
 @dataclass(frozen=True)
 class Figures:
-    """What is predicted of a set at a shape, for one query. Bytes are payloads.
+    """The predictions for a set at a shape, for one query. Bytes are payloads.
 
     hint_bytes: what a client fetches or sends before its first query; key_bytes: what it sends. client_bytes: what
     it keeps. server_bytes: what the server holds while it answers. client_seconds: making a query and reading the
     answer. log2_failure: of a record, for any data. bits: of the weakest instance, by the fast model; None without a
-    figure. refused: why there is none of these.
+    figure. refused: why there are no figures.
     """
 
     upload: int = 0
@@ -86,11 +86,11 @@ class Figures:
     refused: str | None = None
 
     def costs(self) -> tuple[float, ...]:
-        """What a front is about; less is better."""
+        """The costs of a front; less is better."""
         return self.upload, self.download, self.seconds, self.server_bytes, self.client_bytes
 
 
-#: The first of a set's costs, as people read them.
+#: Names of the first of a set's costs.
 COSTS = ("upload", "download", "answer time", "server memory")
 Literal = dict[str, Any]
 SOURCE = {"kind": "searched"}
@@ -169,7 +169,7 @@ class Evaluator:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps([key, asdict(value)]) + "\n" for key, value in found.items())
         with self._path.open("a", encoding="utf-8") as file:
-            # A line of its own after one that was cut off.
+            # Starts a new line after one that was cut off.
             file.write("\n" * (file.tell() > 0) + lines)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-#: What stands before the tables in every file.
+#: The keys before the tables in every file.
 FIRST = ("protocol", "title")
 
 

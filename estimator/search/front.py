@@ -1,4 +1,4 @@
-"""Pareto fronts: what no other set undercuts in every respect."""
+"""Pareto fronts: the sets that no other undercuts in every respect."""
 
 from collections.abc import Sequence
 
@@ -48,7 +48,7 @@ class Front:
         return self._costs is not None and bool(np.any(np.all(self._costs <= np.asarray(costs), axis=1)))
 
     def add(self, costs: Sequence[float]) -> bool:
-        """Add a set; False where it is covered. What it covers is forgotten."""
+        """Add a set and forget the sets that it covers; False if it is covered itself."""
         if self.covers(costs):
             return False
         new = np.asarray(costs, dtype=float)[None, :]

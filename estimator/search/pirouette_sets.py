@@ -18,7 +18,7 @@ from .pirouette.command import CONSIDERED, OFFLINE_BYTES, OFFLINE_BYTES_HALF, sp
 from .pirouette.space import Limits
 from .progress import Progress
 
-#: Of the keys' messages, at most; that search counts none of them.
+#: Most bytes of the keys' messages, which that search does not count.
 SEED_BYTES = 512
 #: Tables and keys of a file that say what it is, and not what it does.
 _WORDS = ("protocol", "title", "source")

@@ -1,4 +1,4 @@
-"""How a search gets on, and the time that is left."""
+"""The progress of a search, and the remaining time."""
 
 import sys
 import time
@@ -7,12 +7,12 @@ from typing import Self, TextIO
 from rich import progress
 from rich.console import Console
 
-#: Seconds between lines where there is no terminal.
+#: Seconds between lines without a terminal.
 _QUIET = 5.0
 
 
 class Progress:
-    """Learns how much there is to do, what is done, and when less is left than it seemed. This one shows nothing."""
+    """Receives the amount of work, the work done, and reductions of the rest. This class shows nothing."""
 
     def stage(self, name: str, total: int) -> None: ...
 

@@ -88,7 +88,7 @@ def tables(family: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def instance(table: dict[str, Any]) -> Instance:
-    """What a table exposes at least: the instance of its dimension, modulus, secret and error."""
+    """The instance that a table exposes at least, with its dimension, modulus, secret and error."""
     return Instance.of(
         {
             "dimension": table.get("degree", table.get("dimension")),

@@ -1,4 +1,4 @@
-"""What the searches of a sweep save beside the sets they were given: saved.csv and saved.md, a line a search."""
+"""The savings of a sweep's searches, compared with the given sets: saved.csv and saved.md, a line a search."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,7 +14,7 @@ from .bounds import Bounds
 from .evaluate import Evaluator, Figures, Shape
 from .text import count, csv_text
 
-#: What a set may not be worse in, and what stands beside it.
+#: The figures in which a set may not be worse, and further columns.
 COMPARED = ("upload", "download", "seconds", "server_bytes")
 KEPT = (*COMPARED, "bits", "log2_failure")
 #: Share that has to be saved in upload, download or answer seconds.
@@ -23,7 +23,7 @@ Line = dict[str, Any]
 
 
 def lines(searches: Sequence[Mapping[str, Any]], found: Path, unit_costs: UnitCosts) -> list[Line]:
-    """Of each search that was given a set, its first set in the folder `found` beside that."""
+    """For each search that was given a set, its first set in the folder `found` beside that one."""
     return [_line(search, found, unit_costs) for search in searches if "no-worse-than" in search]
 
 

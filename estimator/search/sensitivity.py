@@ -1,4 +1,4 @@
-"""What small changes of a set do: one bit of q, one digit fewer, one bit less of an answer, a doubled database."""
+"""The effects of small changes: one bit of q, one digit fewer, one bit less of an answer, a doubled database."""
 
 from collections.abc import Callable
 from copy import deepcopy

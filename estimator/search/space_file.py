@@ -166,7 +166,7 @@ class Space:
 
 
 def _listed(axis: Axis, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> Iterable[dict[str, Any]]:
-    """What `module:function` lists."""
+    """The list of `module:function`."""
     try:
         lister = resolve_name(axis.of)
     except (ImportError, AttributeError, ValueError) as error:
@@ -199,7 +199,7 @@ def protocols() -> list[str]:
 
 @lru_cache(maxsize=64)
 def load(protocol: str) -> Space:
-    """The space of a protocol; SpaceError where there is none or it is not a space."""
+    """The space of a protocol; SpaceError if it has none or the file is not a space."""
     path = SPACES / f"{protocol}.toml"
     if protocol not in protocols():
         raise SpaceError(

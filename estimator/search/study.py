@@ -36,7 +36,7 @@ from .text import count, csv_text
 from .walk import Found, Least, WholeFront, walk
 
 OUT = RESULTS / "search"
-#: What a row says beside the figures of its set.
+#: Columns of a row beside the figures of its set.
 KEYS = ("sweep", "part", "kind", "objective", "protocol", "records", "record_bits", "name")
 COLUMNS = (*KEYS, *(f.name for f in fields(Figures)), "score", "gadget_length", "varied", "set")
 Row = dict[str, Any]
@@ -57,7 +57,7 @@ class Part:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A file of sweeps; BoundsError says what is wrong with it."""
+    """A file of sweeps; BoundsError names what is wrong with it."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -106,7 +106,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None = None, out: Path = OUT) -> list[Path]:
-    """Make what is missing of the file's records (of the part `only`), and the CSV of all there are; the files."""
+    """Make the file's missing records (of the part `only`) and the CSV of all records; returns the files."""
     wanted = parts(path)
     names = list(dict.fromkeys(part.name for part in wanted))
     if only is not None and only not in names:
@@ -129,7 +129,7 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
 
 
 def _state(part: Part) -> str:
-    """What a record depends on beside what an evaluator does: what is asked, the space, the sets beside it."""
+    """The inputs of a record beside an evaluator's: the request, the space, the sets beside it."""
     own = part.settings.get("set")
     beside = resolve([ROOT / own]) if own else _sets(part.settings.get("protocol", part.name))
     spaces = sorted((Path(__file__).parent / "spaces").glob("*.toml"))
@@ -170,7 +170,7 @@ def _least(protocol: str, objective: Objective, evaluator: Evaluator, progress: 
 
 
 def _judged(objective: Objective | None, figures: Figures) -> Row:
-    """Figures, and where there is an objective, what it says of them."""
+    """Figures, and their score if there is an objective."""
     if objective is None or figures.refused is not None:
         return asdict(figures)
     return {"objective": objective.name, "score": objective(figures)} | asdict(figures)

@@ -1,4 +1,4 @@
-"""The walk through a space that leaves out only what cannot be on the front, and the walk that leaves out nothing.
+"""The walk through a space, which leaves out only sets that cannot be on the front.
 
 1. Families: tables whose instance is weaker than the target fall out, then those that another undercuts in noise.
 2. Each combination of the free axes is described at its cheapest corner, the last value of every ordered axis. Nothing
@@ -78,7 +78,7 @@ Aim = WholeFront | Least
 
 @dataclass
 class Outcome:
-    """What a walk found: the front, and why the rest of the space is not on it."""
+    """The result of a walk: the front, and why the rest of the space is not on it."""
 
     found: list[Found]
     account: Account
@@ -178,7 +178,7 @@ def figures_of(
 
 
 def _ask(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
-    """Ask for points of all grids together until none is open."""
+    """Evaluate points of all grids together until none is open."""
     while True:
         asked = [(grid, at) for grid in grids for at in grid.questions()]
         if not asked:
@@ -233,7 +233,7 @@ class _Grid:
         return [tuple(int(i) for i in np.unravel_index(int(np.argmax(fewer)), unknown.shape))]
 
     def answer(self, at: tuple[int, ...], literal: Literal | None, figures: Figures) -> None:
-        """What an evaluated point says of itself and of its neighbours; one without a set says nothing of these."""
+        """Record an evaluated point and its consequences for neighbours; a point without a set has none."""
         at = at or (0,)
         if literal is None:
             self.state[at] = REFUSED
@@ -265,7 +265,7 @@ class _Grid:
         part[part == OPEN] = state
 
     def tell(self, account: Account) -> None:
-        """Add what became of the points to the account."""
+        """Add the results of the points to the account."""
         states = np.bincount(self.state.ravel(), minlength=4)
         account.failed(self.failed, int(states[FAILED]))
         refused = int(states[REFUSED])

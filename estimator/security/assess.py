@@ -107,7 +107,7 @@ def _remark_misses(answers: dict[Instance, tuple[str, dict]]) -> None:
 
 
 def _open(instances: Sequence[Instance], answers: dict[Instance, tuple[str, dict]]) -> list[Instance]:
-    """Those of which an attack under MODEL that applies has no figure yet."""
+    """The instances for which an attack under MODEL that applies has no figure yet."""
     return [i for i in instances if i not in answers or lacking(i, answers[i][1]["results"])]
 
 

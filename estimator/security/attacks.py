@@ -1,4 +1,4 @@
-"""Which attacks are asked for, under which cost model of lattice reduction."""
+"""The attacks that are run, and their cost models of lattice reduction."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ LEAST_DENSITY = 1 / 8
 SAMPLED = ("coded_bkw",)
 ATTACK_LIMIT_SECONDS = 600.0
 HYBRID_LIMIT_SECONDS = 1800.0
-#: What an option says that gives a limit.
+#: The help text of an option that sets a limit.
 TIMEOUT = f"seconds an attack ({ATTACK_LIMIT_SECONDS:g}, hybrids {HYBRID_LIMIT_SECONDS:g})"
 SECURITY_TARGET = 128
 #: The smallest block size tried, by the estimator and by the fast model.

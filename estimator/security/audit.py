@@ -19,7 +19,7 @@ from .instance import Instance
 from .limits import Family, curve, limits, short_curve
 
 SCHEMA = "pirlab/audit/1"
-#: Of the table of published sets, in this order.
+#: Columns of the table of published sets, in this order.
 COLUMNS = ["id", "paper", "location", "instance", "dimension", "modulus", "secret", "a", "b", "stddev"]
 COLUMNS += ["claimed_bits", "kind", "label", "note"]
 KINDS = ("printed", "code", "reading", "assumed", "repaired")
@@ -71,7 +71,7 @@ def secret_of(row: dict[str, str]) -> dict[str, object]:
             return {"kind": "uniform_range", "low": int(row["a"]), "high": int(row["b"])}
         case "binary" | "ternary":
             return {"kind": row["secret"]}
-    raise ValueError(f"secret {row['secret']!r} is none of gaussian, fixed_weight, uniform_range, binary, ternary")
+    raise ValueError(f"secret {row['secret']!r} is not one of gaussian, fixed_weight, uniform_range, binary, ternary")
 
 
 def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

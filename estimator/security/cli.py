@@ -137,7 +137,7 @@ def _check(descriptions: list[dict], options: argparse.Namespace) -> int:
 
 
 def set_text(description: dict, entries: list[dict]) -> str:
-    """What is known of a set, instance by instance, and of its weakest one."""
+    """The security of a set, instance by instance, and of its weakest one."""
     instances = [{"samples": None} | mapping for mapping in description["instances"]]
     return template(Path(__file__).with_name("set.txt.j2")).render(
         vars(attacks),
@@ -150,7 +150,7 @@ def set_text(description: dict, entries: list[dict]) -> str:
 
 
 def _verdict(description: dict, entries: list[dict]) -> str:
-    """Of the target, in words."""
+    """Whether the target is reached, in words."""
     least = weakest(entries)
     if least is None:
         return "unknown, not every instance has a figure"

@@ -148,7 +148,7 @@ def call_of(attack: str, model: str) -> dict[str, Any]:
 
 
 def sage_call(instance: Instance, attack: str) -> str:
-    """What to paste in Sage, beside a checkout of the estimator, for the figure of an attack under MODEL."""
+    """The input for Sage, beside a checkout of the estimator, that gives the figure of an attack under MODEL."""
     call = call_of(attack, MODEL)
     options = [f"{key}={value}" for key, value in call["options"].items()]
     options += [f"red_cost_model=RC.{call['model']}"] if call["model"] else []

@@ -136,7 +136,7 @@ Job = tuple[Instance, str, str]
 
 
 def jobs_of(instances: Iterable[Instance], attacks: dict[str, tuple[str, ...]] | None = None) -> list[Job]:
-    """What is to be asked, each once; `attacks` instead of those that apply to each instance."""
+    """The requests, each once; `attacks` replaces those that apply to each instance."""
     return list(
         dict.fromkeys(
             (instance.asked(attack), model, attack)

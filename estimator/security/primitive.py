@@ -1,4 +1,4 @@
-"""What a measured primitive exposes to an attacker, from the settings that `pirlab primitive describe` completed.
+"""The instances that a measured primitive exposes, from the settings that `pirlab primitive describe` completed.
 
 Only packings are parameter sets in this sense: their keys go to the server, and a paper's table shows them beside
 protocols. The other primitives are measured on their own, and claim no security.

@@ -1,4 +1,4 @@
-"""The gadget paper's claims, recomputed from its own tables and from our measurements, and what is said of each.
+"""The gadget paper's claims, recomputed from its own tables and from our measurements, and their verdicts.
 
 Every claim of experiments/expected/headline.csv (G1 to G5) and every remark of inconsistencies.csv (X32 to X36) is
 computed by the same function from either source; a verdict is the function's too, never written by hand.
@@ -36,7 +36,7 @@ SHOWN: dict[str, Callable[[float], float]] = {
 
 @dataclass(frozen=True)
 class Source:
-    """Where times come from.
+    """The source of times.
 
     time: of a `scalar`, a `vector`, or a scalar whose digits are taken as the vectors' are (`alike`), by the bits of
     the modulus, the family and the base.
@@ -73,7 +73,7 @@ class Claim:
         return found
 
     def holds(self, values: list[float]) -> bool:
-        """Whether values uphold it."""
+        """Whether the values confirm it."""
         low, high = min(values), max(values)
         if self.rounded:
             low, high = round(low), round(high)

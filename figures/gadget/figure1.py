@@ -98,7 +98,7 @@ def _bound(axes: Axes, data: pd.DataFrame, divided: bool) -> None:
 
 
 def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
-    """What is seen, and where it comes from."""
+    """The caption: what is shown, and its sources."""
     if data.empty:
         return caption_text(SPEC.title, "Nothing was measured.")
     runs = "/".join(str(n) for n in sorted(set(data["runs"])))

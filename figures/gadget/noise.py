@@ -124,7 +124,7 @@ def table(records: Sequence[Primitive]) -> Table:
 
 
 def answer(data: pd.DataFrame) -> str:
-    """Whether randomisation bought anything, in the measured numbers."""
+    """Whether randomisation helped, in the measured numbers."""
     parts = []
     product = data[(data["what"] == "product") & (data["family"] != "balanced")].dropna(subset=["bits_over_balanced"])
     if not product.empty:

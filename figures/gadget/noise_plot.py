@@ -21,7 +21,7 @@ DODGE = 0.11
 
 
 def chains(data: pd.DataFrame) -> list[tuple[str, str]]:
-    """The kinds of chain there are, in order."""
+    """The kinds of chain, in order."""
     present = set(zip(data["input"], data["selectors"], strict=True)) if not data.empty else set()
     measured = {key for key in present if key[0] != "uniform"}
     return [key for key in CHAINS if key in measured]
@@ -91,7 +91,7 @@ def _chain(axes: Axes, rows: pd.DataFrame, families: list[str], title: str) -> N
 
 
 def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:
-    """What is seen, what it answers, and where it comes from."""
+    """The caption: what is shown, the answer, and its sources."""
     _, origin = notes([r for r in records if relevant(r)])
     return CAPTION.caption(reading=SPEC.words["reading"], answer=answer(data), origin=origin)
 

@@ -1,4 +1,4 @@
-"""Batches and updates: what a query costs in a batch, and what changing records costs compared with preprocessing.
+"""Batches and updates: the cost of a query in a batch, and of changing records compared with preprocessing.
 
 Queries answered together read the database and the packing tables once. An update encodes the changed records, corrects
 the hint, and rebuilds the packing tables that they touch. A line is a row of the experiment; its single queries are

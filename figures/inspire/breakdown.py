@@ -1,4 +1,4 @@
-"""The InsPIRe paper's Figures 2 and 3: what communication and time of InsPIRe^(2) and InsPIRe are made of, at 1 GB."""
+"""The InsPIRe paper's Figures 2 and 3: the parts of communication and time of InsPIRe^(2) and InsPIRe at 1 GB."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ SPEC = spec("inspire/breakdown")
 
 
 def figure_words(which: str) -> Mapping[str, Any]:
-    """What is said of a figure: its table, its protocol's name, and the parts of its answers."""
+    """The words of a figure: its table, its protocol's name, and the parts of its answers."""
     return spec(f"inspire/figure{which}").words
 
 

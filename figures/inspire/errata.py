@@ -25,7 +25,7 @@ CONFIGURATION = "configuration"
 
 
 def _holds(entry: Mapping[str, Any], column: Printed) -> bool:
-    """Whether an entry is about a column: all that it says of protocol, database, records and configuration is so."""
+    """Whether an entry is about a column: its protocol, database, records and configuration match."""
     own = {"table": column.table, "database": column.database, "bits": column.record_bits}
     same = all(entry[key] == value for key, value in own.items() if key in entry)
     owner = IDS.get(entry.get("protocol", ""), column.protocol)

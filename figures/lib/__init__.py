@@ -1,1 +1,1 @@
-"""What all drawings share: records as frames, marks, cells, tables, styles, and what is known of each protocol."""
+"""The library of all drawings: records as frames, marks, cells, tables, styles, and facts about each protocol."""

@@ -199,7 +199,7 @@ def load_predictions(path: Path | None) -> pd.DataFrame:
 
 
 def load_descriptions(files: Iterable[Path]) -> Described:
-    """What the binary says of each row, from JSON lines."""
+    """The binary's descriptions of rows, from JSON lines."""
     found: Described = {}
     for path in files:
         for document in read_lines(path):

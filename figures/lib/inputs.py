@@ -1,4 +1,4 @@
-"""What a drawing is made of: the files that the command line names, each read when a drawing first asks for it."""
+"""The inputs of a drawing: the files that the command line names, each read when a drawing first needs it."""
 
 import sys
 from argparse import Namespace
@@ -12,7 +12,7 @@ from . import frame, paper, primitive
 
 
 class Inputs:
-    """The arguments of the command line, and what their files hold."""
+    """The arguments of the command line, and the contents of their files."""
 
     def __init__(self, arguments: Namespace):
         self.arguments = arguments
@@ -55,7 +55,7 @@ class Inputs:
 
     @cached_property
     def described(self) -> frame.Described:
-        """What the binary says of the rows."""
+        """The binary's descriptions of the rows."""
         return frame.load_descriptions(self.arguments.descriptions)
 
     @cached_property
@@ -72,14 +72,14 @@ class Inputs:
 
     @property
     def folder(self) -> Path:
-        """The folder of the papers' numbers, which a drawing cannot do without."""
+        """The folder of the papers' numbers, which the drawing requires."""
         if self.arguments.expected is None:
             raise InputError("--expected", None, "a paper's tables and figures need its numbers", "Give --expected DIR")
         return Path(self.arguments.expected)
 
     @cached_property
     def expected(self) -> pd.DataFrame:
-        """The papers' numbers, which a drawing cannot do without."""
+        """The papers' numbers, which the drawing requires."""
         return frame.load_expected(self.folder)
 
     @property
@@ -94,5 +94,5 @@ class Inputs:
 
     @cached_property
     def expected_if_given(self) -> pd.DataFrame:
-        """The papers' numbers; none where no folder is named."""
+        """The papers' numbers; empty if no folder is named."""
         return frame.load_expected(self.arguments.expected)

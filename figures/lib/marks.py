@@ -41,12 +41,12 @@ MEANINGS = {mark.key: mark.meaning for mark in EVERY}
 
 
 def security_target(row: dict[str, Any]) -> float:
-    """The bits that a row's set is to have."""
+    """The target bits of a row's set."""
     return row["security_target"] if has(row.get("security_target")) else DEFAULT_SECURITY_TARGET
 
 
 def failure_target(row: dict[str, Any]) -> float:
-    """log2 of the failure that a row's set may have."""
+    """log2 of the failure target of a row's set."""
     return row["failure_target"] if has(row.get("failure_target")) else DEFAULT_FAILURE_TARGET
 
 
@@ -224,7 +224,7 @@ def long_keys(rows: list[dict[str, Any]]) -> str:
 
 
 def provenance(rows: list[dict[str, Any]]) -> str:
-    """Where the measured rows come from, with a caution when they do not belong together, the security of each instance
+    """The origin of the measured rows, with a caution if they do not belong together, the security of each instance
     of their sets, and the long keys that their failure bounds count; every table and figure of records carries it."""
     rows = [row for row in rows if row["status"] == "ok"]
     if not rows:

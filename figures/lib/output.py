@@ -1,4 +1,4 @@
-"""Where results go and how their text is escaped; `pirlab_estimator.outputs` writes them."""
+"""The output files and the escaping of their text; `pirlab_estimator.outputs` writes them."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def target(prefix: Path, suffix: str) -> Path:
 
 
 def check(prefix: Path) -> None:
-    """OutputError, before any work, where a result cannot be written or is something that is read."""
+    """OutputError, before any work, if a result cannot be written or is an input."""
     if prefix == outputs.STANDARD:
         raise InputError(prefix, "--out", "it is the beginning of the names of several files", "Give one in a folder")
     outputs.check(*(target(prefix, suffix) for suffix in SUFFIXES))

@@ -45,7 +45,7 @@ Declared = dict[tuple[str, int, int], frozenset[str]]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a database is laid out. None: the protocol has no such number.
+    """The layout of a database. None: the protocol has no such number.
 
     first: length of the query vector, N/t (rows of SimpleYPIR). degree: the interpolation degree, or the number of
     columns t of InsPIRe^(2). answers: answer ciphertexts. gammas: LWE ciphertexts in one packed ciphertext, by stage.
@@ -303,7 +303,7 @@ PHASES = {
 
 
 def stands_for(ours: Measured, column: Printed) -> bool:
-    """Whether a row stands for a column."""
+    """Whether a row reproduces a column."""
     return bool(ours.row["protocol"] == column.protocol and column.id in ours.columns)
 
 

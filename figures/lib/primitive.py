@@ -33,7 +33,7 @@ class Time:
 
 @dataclass(frozen=True)
 class Primitive:
-    """A record. What was measured of one whose status is not `ok` does not exist."""
+    """A record. One whose status is not `ok` has no measured values."""
 
     document: dict[str, Any]
     path: str
@@ -54,7 +54,7 @@ class Primitive:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """As asked for, with all that the description filled in."""
+        """The settings, completed by the description."""
         return {**self.document["settings"], **self.document["described"]["settings"]}
 
     def _measured(self, part: str, name: str) -> Any:

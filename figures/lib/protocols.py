@@ -1,4 +1,4 @@
-"""What figures know of protocols: `protocols.toml`, read once. No other file of figures/ names a protocol."""
+"""The facts about protocols for figures: `protocols.toml`, read once. No other file of figures/ names a protocol."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""What a table or figure says: the `specs.toml` of its folder has title, columns and notes; here they become a `Table`.
+"""The words of tables and figures: the `specs.toml` of a folder has titles, columns and notes, which become a `Table`.
 
 A column of a spec is the name of a shared one (lib/specs.toml) or has these keys:
 

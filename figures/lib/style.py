@@ -48,7 +48,7 @@ class Look:
     line: Line
 
     def drawn(self, **options: Any) -> dict[str, Any]:
-        """What matplotlib draws a line like this with."""
+        """The arguments with which matplotlib draws such a line."""
         return {"color": self.colour, "marker": self.marker, "linestyle": self.line} | options
 
 

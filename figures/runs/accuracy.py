@@ -1,6 +1,6 @@
 """Predicted against measured: bytes, memory, noise and seconds, every twin side by side.
 
-What a twin is and when the two agree is the estimator's to say (`pirlab_estimator.compare`); here it becomes a table.
+The estimator defines twins and their agreement (`pirlab_estimator.compare`); here they become a table.
 """
 
 from typing import Any

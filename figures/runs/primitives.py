@@ -1,4 +1,4 @@
-"""The table of all that records of primitives measured, one line a quantity, with its prediction."""
+"""The table of all quantities in records of primitives, one line each, with its prediction."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -36,9 +36,9 @@ def lines(record: Primitive) -> list[tuple[str, str, float, str]]:
     return found
 
 
-#: What the estimator calls a measured quantity of each kind.
+#: The estimator's name of a measured quantity of each kind.
 TWINS = {"seconds": "seconds", "noise": "noise stddev", "failure rate": "failure rate"}
-#: What a time is called that no described operation gives.
+#: The name of a time that no described operation gives.
 NOT_DESCRIBED = "no operation described"
 SPEC = spec("runs/primitives")
 

@@ -1,4 +1,4 @@
-"""What primitives measured over what was predicted of it: a panel a kind, agreement a level line."""
+"""Measured over predicted quantities of primitives: a panel for each kind, agreement is a level line."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -15,7 +15,7 @@ NEEDED = words(
 
 
 def load(path: Path, kind: str) -> pd.DataFrame:
-    """The rows of one kind (best, front, grid); InputError where the file is no sweep or has none of them."""
+    """The rows of one kind (best, front, grid); InputError if the file is not a sweep or has none of them."""
     try:
         frame = pd.read_csv(path)
     except (OSError, ValueError) as error:

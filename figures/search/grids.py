@@ -1,4 +1,4 @@
-"""What other gadget bases and moduli cost, by database size: a panel a protocol, a line a number of records."""
+"""The cost of other gadget bases and moduli by database size: a panel a protocol, a line a number of records."""
 
 import json
 from dataclasses import dataclass
@@ -113,7 +113,7 @@ class Grids:
 
 
 def caption(bits: int) -> str:
-    """What is seen."""
+    """The caption."""
     return SPEC.caption(size="1 bit" if bits == 1 else human_bytes(bits / 8, 2), most=MOST)
 
 

@@ -36,7 +36,7 @@ MESSAGES = ("upload_keys", "upload_query", "download")
 
 @dataclass
 class Line:
-    """What is claimed and found of one published set."""
+    """The claims and findings about one published set."""
 
     paper: str
     location: str
@@ -187,7 +187,7 @@ def _bytes(row: Mapping[str, Any], described: Described) -> float:
 
 
 def _faults(line: Line) -> list[str]:
-    """What the set misses, in words."""
+    """The targets that the set misses, in words."""
     faults = []
     if line.bits is None:
         faults.append("security unknown")

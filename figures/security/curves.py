@@ -40,7 +40,7 @@ SPEC = spec("security/curves")
 
 @dataclass(frozen=True)
 class Panel:
-    """What one panel shows."""
+    """The contents of one panel."""
 
     title: str
     points: list[dict[str, Any]]
@@ -180,7 +180,7 @@ def _legend(figure: Figure, target: float) -> float:
 
 
 def points(audit: Audit) -> pd.DataFrame:
-    """All that is drawn: points of sets and points of curves."""
+    """All drawn points: those of sets and those of curves."""
     rows = [
         {"what": "set", "degree": p["dimension"], "secret": secret_text(p["secret"])}
         | {key: p[key] for key in ("log2_modulus", "bits", "error_stddev", "id", "label", "kind", "source")}
@@ -194,7 +194,7 @@ def points(audit: Audit) -> pd.DataFrame:
 
 
 def caption(audit: Audit) -> str:
-    """What is seen, where it comes from, and what is not drawn."""
+    """The caption: what is shown, its sources, and what is not drawn."""
     drawn = audit.drawn()
     below = sum(p["bits"] < audit.target for p in drawn)
     powers = ", ".join(f"2^{power_of_two(n)}" for n in audit.degrees())

@@ -92,7 +92,7 @@ def verdict(bits: float | None, target: float) -> str:
 
 
 def claim_text(row: dict[str, Any]) -> str:
-    """The claimed bits and whether what was found bears them out; empty without a claim."""
+    """The claimed bits and whether the findings confirm them; empty without a claim."""
     claimed, bits = row["claimed_bits"], row["bits"]
     if claimed is None:
         return ""

@@ -61,7 +61,7 @@ def _data(row: dict[str, Any], target: float) -> dict[str, Any]:
 
 
 def _meanings(audit: Audit) -> dict[str, str]:
-    """What marks say, each with the number of its rows."""
+    """The meanings of marks, each with the number of its rows."""
     counts = Counter(symbol for row in audit.sets for symbol in _mark(row, audit.target))
     meanings = MEANINGS | {"insecure": f"below {audit.target:g} bits"}
     return {key: f"{text} ({counts[SYMBOLS[key]]} of {len(audit.sets)} rows)" for key, text in meanings.items()}

@@ -1,4 +1,4 @@
-//! Which commit a program is built from, and where nobody knows it, why.
+//! The commit that a program is built from, or why it is unknown.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,25 +6,25 @@ use std::process::Command;
 /// The file that `git archive` fills with its commit, from the top of the repository.
 pub const ARCHIVED: &str = "impl/build/commit.txt";
 
-/// What stands for a commit that is not known.
+/// The value for an unknown commit.
 pub const UNKNOWN: &str = "unknown";
 
-/// What is known of the sources' commit.
+/// The sources' commit, as far as it is known.
 pub struct Provenance {
     /// Hexadecimal, or [`UNKNOWN`].
     pub commit: String,
     /// Whether the work tree differs from it.
     pub dirty: bool,
-    /// Why the commit or the changes are not known; empty where they are.
+    /// Why the commit or the changes are unknown; empty if they are known.
     pub remark: Remark,
 }
 
-/// A sentence for records, which name no folder of the machine, and for whoever builds.
+/// A sentence in two forms: for records, which name no folder of the machine, and for the person who builds.
 #[derive(Clone, Debug, Default)]
 pub struct Remark {
-    /// Of a folder it has the last part at most.
+    /// Folders appear with their last part only.
     pub recorded: String,
-    /// With whole paths.
+    /// Folders appear with whole paths.
     pub whole: String,
 }
 
@@ -36,9 +36,9 @@ impl Remark {
 }
 
 impl Provenance {
-    /// Of the sources whose repository's top folder is `root`; git gets further variables of the environment.
+    /// The commit of sources whose repository's top folder is `root`; git gets further variables of the environment.
     pub fn of(root: &Path, environment: &[(&str, &str)]) -> Self {
-        // An archive has no repository: one around it, or made of it later, is another.
+        // An archive has no repository: one around it, or made of it later, does not count.
         if let Some(commit) = archived(root) {
             let remark = Remark::plain("from an archive of that commit, of which nobody knows whether it was changed");
             return Self { commit, dirty: false, remark };
@@ -66,7 +66,7 @@ fn checked_out(root: &Path, environment: &[(&str, &str)]) -> Result<(String, boo
         return Err(Remark { recorded: sentence(last_part(&top)), whole: sentence(&top) });
     }
     let commit = git(root, environment, &["rev-parse", "HEAD"])?;
-    // A source that git does not know yet is as much a difference as a changed one.
+    // A source that git does not track yet is a difference too.
     let sources = ["--", "impl", ":(exclude)impl/target"];
     let changed = [&["status", "--porcelain", "--untracked-files=normal"], &sources[..]].concat();
     Ok((commit, !git(root, environment, &changed)?.is_empty()))
@@ -76,12 +76,12 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// The last part of a path; the whole of one that has none.
+/// The last part of a path, or the whole path if it has none.
 fn last_part(path: &str) -> &str {
     Path::new(path).file_name().and_then(|name| name.to_str()).unwrap_or(path)
 }
 
-/// What git says of the repository in `root`, with the last parts of all paths: those in quotes may have spaces.
+/// Git's message about the repository in `root`, with all paths cut to their last parts; paths in quotes may have spaces.
 fn without_folders(line: &str, root: &Path) -> String {
     let root = real(root).display().to_string();
     let line = line.replace(&root, last_part(&root));
@@ -99,10 +99,10 @@ fn without_folders(line: &str, root: &Path) -> String {
     parts.collect::<Vec<_>>().join("'")
 }
 
-/// What git prints, or the first line of why it does not.
+/// Git's output, or the first line of its error.
 pub fn git(root: &Path, environment: &[(&str, &str)], arguments: &[&str]) -> Result<String, Remark> {
     let mut command = Command::new("git");
-    // These name another repository where git runs a hook.
+    // In a git hook these variables name another repository.
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX"] {
         command.env_remove(name);
     }

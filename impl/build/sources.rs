@@ -3,8 +3,8 @@
 //! A key covers the files that a protocol or a primitive imports, followed through this crate and the crates below it, so that a new
 //! module makes no other record stale. Contents count; paths and the order of files do not.
 //!
-//! What counts as an import of a file: every path in its code that names a module, and its own private modules, whose methods no path
-//! may name. A module that is public counts only where it is named.
+//! An import of a file is every path in its code that names a module, and its own private modules, whose methods no path
+//! need name. A public module counts only if it is named.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use proc_macro2::{TokenStream, TokenTree};
 use sha2::{Digest, Sha256};
 
-/// The crates that others stand on.
+/// The crates below others.
 const CRATES: [&str; 5] = ["ring", "gadget", "lattice", "pir", "bench"];
 /// Left out of every key: tests, which measure nothing, and registries and progress bars, which change with what they list.
 const LEFT_OUT: [&str; 6] = ["tests", "tests.rs", "tests_support.rs", "benches", "registry.rs", "progress.rs"];
@@ -22,9 +22,9 @@ const LEFT_OUT: [&str; 6] = ["tests", "tests.rs", "tests_support.rs", "benches",
 pub struct Sources {
     /// Folder with a folder for each crate.
     root: PathBuf,
-    /// What each file says of others.
+    /// The paths and modules that each file names.
     codes: BTreeMap<PathBuf, Rc<Code>>,
-    /// Which files that makes it import.
+    /// The files that each file imports.
     imports: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
 }
 
@@ -142,7 +142,7 @@ fn private_modules(file: &Path, code: &Code) -> Vec<PathBuf> {
     code.private.iter().filter_map(|name| leaf(&module_folder(file), name)).collect()
 }
 
-/// Whether a file or folder is in no key; a folder's `mod.rs` goes by the folder's name.
+/// Whether a file or folder is in no key; a folder's `mod.rs` has the folder's name.
 fn left_out(place: &Path) -> bool {
     let place = if place.ends_with("mod.rs") { place.parent().unwrap_or(place) } else { place };
     place.file_name().is_some_and(|name| LEFT_OUT.iter().any(|left| name == *left))
@@ -160,10 +160,10 @@ fn rust_files(place: &Path) -> Vec<PathBuf> {
     if place.extension().is_some_and(|extension| extension == "rs") { vec![place.into()] } else { Vec::new() }
 }
 
-/// What a file's code says of other files.
+/// The other files that a file's code names.
 #[derive(Default)]
 struct Code {
-    /// Every path of the code, wherever it stands: in a `use`, a type, a macro.
+    /// Every path of the code: in a `use`, a type, a macro.
     paths: BTreeSet<Vec<String>>,
     /// Modules that it declares and that are not public.
     private: Vec<String>,

@@ -45,7 +45,7 @@ class RgswNoise(NamedTuple):
 
 
 class ProductNoise(NamedTuple):
-    """What a product with RGSW(bit) adds: the digits' part, and what dropped digits add if the bit is 1."""
+    """The noise that a product with RGSW(bit) adds: the digits' part, and that of dropped digits if the bit is 1."""
 
     digits: Noise
     dropped: Noise
@@ -61,7 +61,7 @@ class ProductNoise(NamedTuple):
 
 
 class SelectorNoise(NamedTuple):
-    """Of the leaf that the bits spell; the mean over all leaves; the sum over all products of the errors they made."""
+    """Noise of the selected leaf; the mean over all leaves; the sum over all products of the errors they made."""
 
     selected: Noise
     mean: Noise

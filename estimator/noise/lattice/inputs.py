@@ -1,4 +1,4 @@
-"""What the noise formulas take beside noise: secrets and gadgets. All numbers may be arrays (a sweep is one call)."""
+"""Inputs of the noise formulas beside noise: secrets and gadgets. All numbers may be arrays (a sweep is one call)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class GadgetNoise:
-    """What of a gadget's digits enters noise; each a sum over the digits.
+    """The moments of a gadget's digits that enter noise, each a sum over the digits.
 
     square: of E[x^2]. repeated: of E_u[E[x | u]^2], the part that equal inputs repeat. mean: of E[x]^2.
     error_square, error_mean: of u minus what the digits recompose to (0 unless digits are dropped).
@@ -81,7 +81,7 @@ class GadgetNoise:
 def _picked(
     pick: Callable[[Gadget], tuple[float, ...]], family: str, modulus: int, base: int, dropped: int
 ) -> tuple[float, ...]:
-    """Of one gadget; sweeps ask for the same ones over and over."""
+    """The moments of one gadget, cached because sweeps need the same ones again and again."""
     return pick(gadget(family, modulus, base, dropped))
 
 

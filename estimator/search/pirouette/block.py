@@ -1,4 +1,4 @@
-"""Everything behind the rotation: RGSW ciphertexts, the first dimension, folding, the response."""
+"""Everything after the rotation: RGSW ciphertexts, the first dimension, folding, the response."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -23,7 +23,7 @@ from .work import Work
 TOGETHER = 64
 
 
-#: Steps of an answer behind the RGSW ciphertexts.
+#: Steps of an answer after the RGSW ciphertexts.
 AFTER = ("selector", "first_dimension", "folding", "rotation")
 
 
@@ -42,7 +42,7 @@ def spacings(degree: int, rows: int) -> set[int]:
 
 
 class Block:
-    """Everything behind the rotation, over axes (automorphism, squaring, RGSW with spacing, first bits, moduli).
+    """Everything after the rotation, over axes (automorphism, squaring, RGSW with spacing, first bits, moduli).
 
     Seconds are those beyond what the steps of a small key take with the first set's gadgets.
     """
@@ -82,7 +82,7 @@ class Block:
 
     @property
     def _coefficients(self) -> int:
-        """Of the longest record, each of which is rounded."""
+        """Coefficients of the longest record, each of which is rounded."""
         return self.task.space.response_degree * self.task.space.slots
 
     def _choose_rows(self) -> None:
@@ -155,7 +155,7 @@ class Block:
         return np.asarray(alone + automorphisms * traced[:, None] + digits * squared)
 
     def _seconds(self, changes: list[dict]) -> Array:
-        """Of making the RGSW ciphertexts of sets, beyond the first set's."""
+        """Seconds of making the RGSW ciphertexts of sets, beyond the first set's."""
         first, *seconds = self.work.seconds(("rgsw",), [{}, *changes])[:, 0]
         return np.array(seconds) - first
 
@@ -170,7 +170,7 @@ class Block:
         return np.asarray(self.work.seconds(AFTER, sets).reshape(shape)[like])
 
     def _setting(self, automorphism: Gadgets, squaring: Gadgets, rgsw: Gadgets, rotated: Noise) -> Setting:
-        """As far as the noise of a product goes."""
+        """The setting, as far as the noise of a product needs it."""
         parts = {"automorphism": automorphism.noise, "squaring": squaring.noise, "rgsw": rgsw.noise}
         nothing = {"first_modulus": self.ring.modulus, "first_bits": 0.0, "fold_bits": 0.0, "rows": 0.0}
         return self._with(parts | nothing, rotated)
@@ -272,5 +272,5 @@ def _union(margins: Array, mixture: Mixture | None, counts: float | Array) -> Ar
 
 
 def _moved(description: dict) -> int:
-    """Residues that automorphisms move while RGSW ciphertexts are made: as many as there are automorphisms, times N."""
+    """Residues that automorphisms move while RGSW ciphertexts are made: the number of automorphisms, times N."""
     return int(description["operations"]["answer"]["rgsw"]["automorphism_slots"])

@@ -101,7 +101,7 @@ class Search(Task):
         return [rings[r][1].candidate(rings[r][0], i, at) for _, r, i, at in best]
 
     def _ring(self, ring: Ring) -> tuple[Small, Block]:
-        """What there is to combine."""
+        """The parts that are combined."""
         work, fresh = Work(self._first(ring), self.units), lattice.fresh(ring.stddev)
         return small_keys(self, work, fresh), Block(self, work, fresh)
 

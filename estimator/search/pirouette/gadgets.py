@@ -28,7 +28,7 @@ class Gadgets:
     def of(modulus: int, bases_log2: Iterable[int], kept_bits: float, most_digits: int) -> "Gadgets":
         """Every number of dropped digits that keeps `kept_bits` bits of the modulus, in `most_digits` digits or fewer.
 
-        kept_bits at least as many as the modulus has: exact gadgets only.
+        kept_bits of at least the modulus' bits: exact gadgets only.
         """
         found = [
             (b, dropped, digits)
@@ -44,13 +44,13 @@ class Gadgets:
         return Gadgets(modulus, base, low, length, noise)
 
     def at(self, index: ArrayLike) -> "Gadgets":
-        """Those at the indices, in the indices' shape."""
+        """The gadgets at the indices, in the indices' shape."""
         index = np.asarray(index)
         noise = self.noise.each(lambda array: array[index])
         return Gadgets(self.modulus, self.base_log2[index], self.dropped[index], self.digits[index], noise)
 
     def table(self, index: int) -> dict[str, int]:
-        """As parameter files have it."""
+        """The gadget in the form of parameter files."""
         return {"base_log2": int(self.base_log2[index]), "dropped": int(self.dropped[index])}
 
     def by_length(self) -> tuple[list[dict[str, int]], NDArray[np.intp]]:

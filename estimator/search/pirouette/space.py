@@ -44,7 +44,7 @@ class Ring:
 
     @property
     def key_squares(self) -> float:
-        """Of a mixture's key."""
+        """The key squares of a mixture."""
         return KEY_SQUARES[self.secret] * self.degree
 
 
@@ -62,7 +62,7 @@ class SmallKey:
 
 @dataclass(frozen=True)
 class Space:
-    """What is combined with what. Bases as base-two logarithms; of every base, every number of dropped digits."""
+    """The combinations: bases as base-two logarithms, each with every number of dropped digits."""
 
     rings: Sequence[Ring]
     small_keys: Sequence[SmallKey]
@@ -82,7 +82,7 @@ class Space:
     body_modulus: int = 256
     query_modulus_log2: int = 56
     query_body_bits: int = 32
-    #: Bits by which roundings of the body err less, since seeds are chosen for that.
+    #: Bits by which chosen seeds reduce the rounding error of the body.
     query_chosen_bits: int = 0
     query_stddev: float = 24.0
     #: A record's, at most: failures count over all its coefficients. The noise of a selection is the index's alone, so
@@ -108,13 +108,13 @@ class Limits:
     sent: bool = False
 
     def ring_bytes(self, degree: int, primes: Sequence[int]) -> float:
-        """Of a ciphertext of the ring."""
+        """Bytes of a ciphertext of the ring."""
         if self.sent:
             return degree * sum(prime.bit_length() for prime in primes) / 8
         return 2 * degree * log2(prod(primes)) / 8
 
     def small_bytes(self, small: SmallKey) -> float:
-        """Of a ciphertext of a small key."""
+        """Bytes of a ciphertext of a small key."""
         return (1 if self.sent else small.dimension + 1) * small.modulus_log2 / 8
 
 

@@ -1,4 +1,4 @@
-"""What the binary says of sets that differ in a part of them, and the seconds of their steps.
+"""The binary's descriptions of sets that differ in a part of them, and the seconds of their steps.
 
 All that a step of an answer counts is a sum over parts of a set. So each part is described once, with the rest as in
 one set of the ring, and combinations add what their parts make of that set's seconds.
@@ -40,6 +40,6 @@ class Work:
         return describe([{"id": "set", "toml": text} | shape for text in texts])
 
     def seconds(self, steps: Sequence[str], changes: Sequence[Change]) -> Array:
-        """Of these steps of an answer, one set after the other: shape (sets, steps)."""
+        """Seconds of these steps of an answer: shape (sets, steps)."""
         each = predict_seconds(self.described(changes), self.units)
         return np.array([[seconds.get(f"answer_{step}", 0.0) for step in steps] for seconds in each])

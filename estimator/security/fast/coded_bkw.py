@@ -58,7 +58,7 @@ def rounded_length(i: int, b: int, ntest: float, log2_q: float) -> int:
 
 @compiled
 def left_over(ntest: float, rest: int, steps: int, b: int, log2_q: float) -> float:
-    """What is left of `rest` coordinates after coded steps and test; it falls as ntest grows."""
+    """The number of `rest` coordinates left after coded steps and test; it falls as ntest grows."""
     left = rest - ntest
     for i in range(1, steps + 1):
         left -= rounded_length(i, b, ntest, log2_q)

@@ -13,7 +13,7 @@ _LOG2E = 1.0 / log(2.0)
 #: MATZOV's constants for an entry of the FFT table and for a sample's way into it.
 _FFT, _TABLE = 1024.0, 640.0
 _STEP = 10
-#: A rise of fewer bits than this is none: with whole block sizes, costs stay level for a while.
+#: A smaller rise in bits is ignored: with whole block sizes, costs stay level for a while.
 _LEVEL = 1e-9
 
 

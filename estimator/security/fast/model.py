@@ -19,7 +19,7 @@ from .reduction import ADPS16, MATZOV
 Array = npt.NDArray[np.float64]
 
 _MODELS = {"MATZOV": MATZOV, "ADPS16": ADPS16}
-#: What the numbers of a row say beside log2 of the cost, attack by attack.
+#: The names of a row's numbers beside log2 of the cost, attack by attack.
 _DETAILS = {
     "usvp": ("beta", "d"),
     "bdd": ("beta", "eta", "d"),

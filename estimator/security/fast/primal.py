@@ -15,7 +15,7 @@ from .reduction import LN_DELTA, MATZOV, MAX_BLOCK, MIN_BLOCK, ln_ball, log2_sum
 
 @compiled
 def usvp_dimension(beta: int, n: int, ln_q: float, ln_xi: float, sigma: float) -> int:
-    """Smallest dimension in which BKZ-beta finds the embedded vector, or 0 if there is none.
+    """Smallest dimension in which BKZ-beta finds the embedded vector, or 0 without one.
 
     (1/2) ln(sigma^2 (beta-1) + tau^2) <= (2 beta - d - 1) ln delta + L/d, with L = (d-n-1) ln q + n ln xi + ln tau and
     tau = sigma (ADPS16; Albrecht, Göpfert, Virdia, Wunderer, Asiacrypt 2017); times d it is a quadratic in d.
@@ -201,7 +201,7 @@ def _start(beta: int, n: int, ln_q: float, ln_xi: float) -> int:
 
 @compiled
 def _bdd_rough(beta: int, n: int, ln_q: float, ln_xi: float, sigma: float, model: int) -> float:
-    """log2 of one attempt in the starting dimension; inf where there is none."""
+    """log2 of one attempt in the starting dimension; inf without one."""
     d = _start(beta, n, ln_q, ln_xi)
     s = svp_dimension(d, LN_DELTA[beta], _mean(d, n, ln_q, ln_xi), sigma)
     return inf if s == 0 else _attempt(beta, d, s - 1, model)

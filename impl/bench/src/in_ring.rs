@@ -1,6 +1,6 @@
-//! Operations whose noise is measured in a ring, key by key: what they have in common.
+//! The common part of operations whose noise is measured in a ring, key by key.
 //!
-//! A repetition is a key; what the repetitions do not reach is made up at the end. Noise is collected over all of them.
+//! A repetition measures under one key; missing keys are measured at the end. Noise is collected over all of them.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::primitive::{Context, Described, Failed, Measured, Primitive, Read, Se
 use crate::setting::{GadgetSetting, MOST_KEYS, Setting, bounded, number};
 use crate::settings::{Refusal, Settings, complete};
 
-/// What operations in a ring share.
+/// The settings that operations in a ring share.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Shared {
     /// The ring, its secret and the errors under it.
@@ -36,7 +36,7 @@ struct Keys {
 }
 
 impl Shared {
-    /// Takes them out of the settings, a gadget's only for an operation that decomposes.
+    /// Takes these out of the settings; a gadget's only for an operation that decomposes.
     pub fn take(rest: &mut Settings, decomposes: bool) -> Result<Self, Refusal> {
         let (setting, Keys { keys }) = (rest.take::<Setting>(&Setting::KEYS)?, rest.take(&["keys"])?);
         let gadget = decomposes.then(|| rest.take(&GadgetSetting::KEYS)).transpose()?;
@@ -46,7 +46,7 @@ impl Shared {
         Ok(Self { setting, keys, gadget })
     }
 
-    /// As many for each key as make `all` over all keys.
+    /// The number for each key that makes `all` over all keys.
     pub fn for_each_key(&self, all: u64) -> u64 {
         all.div_ceil(self.keys)
     }
@@ -57,7 +57,7 @@ impl Shared {
     }
 }
 
-/// What operations in a ring share, made.
+/// The objects made of these settings.
 pub struct Bench<W: Word> {
     pub shared: Shared,
     pub ring: Arc<Ring<W>>,
@@ -91,7 +91,7 @@ pub trait InRing: Serialize + Sized + 'static {
     }
     /// Reads them from the `rest` of the settings; refuses one that is unknown, missing or out of range.
     fn read(rest: &Settings, shared: &Shared) -> Result<Self, Refusal>;
-    /// Adds what the operation counts, predicts and holds.
+    /// Adds the operation's counts, predicted seconds and memory.
     fn describe<W: Word>(&self, bench: &Bench<W>, described: &mut Described) -> Result<(), Refusal>;
     /// Measures under one key.
     fn run<W: Word>(&self, bench: &Bench<W>, lab: &mut Lab<W>) -> Result<Tally, Failed>;
@@ -111,7 +111,7 @@ struct Keyed<T, W> {
 /// Reads and checks the settings of an operation in a ring.
 pub fn read<T: InRing>(settings: &Settings) -> Read {
     let mut rest = settings.clone();
-    // First, since what is unknown has no settings that could be missing.
+    // This comes first, because an unknown operation has no settings that could be missing.
     let decomposes = T::decomposes(settings)?;
     let shared = Shared::take(&mut rest, decomposes)?;
     let own = T::read(&rest, &shared)?;
@@ -148,13 +148,13 @@ pub fn seconds_per_polynomial<W: Word>(ring: &Ring<W>) -> f64 {
     (ring.n() * ring.primes().len()) as f64 * f64::from(ring.n().ilog2()) * each
 }
 
-/// Bytes that a number of polynomials take, however wide their words are.
+/// Bytes of a number of polynomials with words of either width.
 pub fn polynomial_bytes<W: Word>(ring: &Ring<W>, polynomials: usize) -> u64 {
     (polynomials * ring.n() * ring.primes().len() * 8) as u64
 }
 
 impl Described {
-    /// Adds what a ring is.
+    /// Adds the ring's dimension and modulus.
     pub fn ring<W: Word>(&mut self, ring: &Ring<W>) {
         let modulus: u128 = ring.primes().iter().map(|&p| u128::from(p)).product();
         self.settings.insert("primes".into(), json!(ring.primes()));
@@ -171,7 +171,7 @@ struct KeySession<F> {
     done: Vec<Tally>,
 }
 
-/// Measures under `wanted` keys, each from a seed of its own.
+/// Measures under `wanted` keys, each from its own seed.
 pub fn by_keys<F: FnMut(Seed) -> Result<Tally, Failed> + 'static>(
     wanted: u64,
     context: &Context,

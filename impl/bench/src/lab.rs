@@ -1,4 +1,4 @@
-//! What one key's measurements need, and where their errors go.
+//! The objects for measuring under one key, and the collection of errors.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -19,7 +19,7 @@ use crate::primitive::{Failed, Measured, Noise};
 use crate::setting::{Message, Setting};
 use crate::timing;
 
-/// A fresh secret key with errors, masks and coins of its own.
+/// A fresh secret key with its own errors, masks and coins.
 pub struct Lab<W: Word> {
     pub ring: Arc<Ring<W>>,
     /// The distribution of the key.
@@ -27,9 +27,9 @@ pub struct Lab<W: Word> {
     pub key: RlweKey<W>,
     /// The distribution of fresh errors.
     pub error: DiscreteGaussian,
-    /// Where masks come from.
+    /// The source of masks.
     pub masks: Masks,
-    /// Where secrets, errors and messages come from.
+    /// The source of secrets, errors and messages.
     pub rng: PrgRng,
     /// Buffers and coins of decompositions.
     pub workspace: Workspace<W>,
@@ -159,11 +159,11 @@ pub fn scaled_error(found: f64, known: f64, (from, to): (f64, f64)) -> f64 {
     error - (error / to).round() * to
 }
 
-/// Errors under one key by stage, and what the operation alone took.
+/// Errors under one key by stage, and the seconds of the operation alone.
 #[derive(Default)]
 pub struct Tally {
     stages: BTreeMap<String, Moments>,
-    /// Calls timed together, and what they took.
+    /// Number of calls timed together, and their seconds.
     time: Option<(u64, f64)>,
 }
 
@@ -171,13 +171,13 @@ pub struct Tally {
 pub const CALLS: u64 = 8;
 
 impl Tally {
-    /// Takes in errors of one stage.
+    /// Adds errors of one stage.
     pub fn add(&mut self, stage: &str, errors: &[f64]) {
         self.stages.entry(stage.to_string()).or_default().add(errors);
     }
 
-    /// Calls the operation, and times some calls more where this was not done yet; the result of the last call. Every call takes coins of
-    /// its own.
+    /// Calls the operation, and times some more calls if this was not done yet; returns the result of the last call. Every call takes fresh
+    /// coins.
     pub fn operate<T, E: Error>(&mut self, operation: impl FnMut() -> Result<T, E>) -> Result<T, Failed> {
         self.operate_calls(CALLS, operation)
     }
@@ -200,7 +200,7 @@ impl Tally {
         Ok(made?)
     }
 
-    /// Whether every stage has that many errors.
+    /// Whether every stage has `wanted` errors.
     pub fn reached(&self, wanted: u64) -> bool {
         !self.stages.is_empty() && self.stages.values().all(|moments| moments.samples >= wanted)
     }

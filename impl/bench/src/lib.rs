@@ -1,8 +1,8 @@
-//! One operation alone (a kernel, a decomposition, a product), measured beside whole protocols: right, fast, noisy.
+//! Single operations (a kernel, a decomposition, a product), measured beside whole protocols: correctness, speed, noise.
 //!
-//! An operation is a file or folder below `operation` and a line in [`registry`]. Its settings say what they mean
-//! ([`primitive::Described`]) and are measured repetition by repetition ([`primitive::Session`]). Interleaving, a process a row, records
-//! and staleness are the program's and the same for protocols.
+//! An operation is a file or folder below `operation` and a line in [`registry`]. Its settings are described
+//! ([`primitive::Described`]) and measured repetition by repetition ([`primitive::Session`]). The program interleaves rows, gives each a
+//! process, writes records and tracks staleness, in the same way as for protocols.
 
 mod in_ring;
 mod lab;

@@ -1,4 +1,4 @@
-//! What an operation is that can be measured on its own, and what is said and measured of it.
+//! The interface of an operation that can be measured alone, its description and its measurement.
 
 use std::collections::BTreeMap;
 
@@ -12,31 +12,31 @@ use serde_json::{Map, Value};
 use crate::settings::Refusal;
 use crate::timing;
 
-/// The format of [`Described`]; part of every one.
+/// The name of the format of [`Described`], which every document contains.
 pub const DESCRIPTION_SCHEMA: &str = "pirlab/primitive-description/1";
 
-/// One operation that can be measured on its own, its settings read and checked.
+/// One operation that can be measured alone, with its checked settings.
 pub trait Primitive {
-    /// What the settings mean; touches no memory worth mentioning.
+    /// Describes the settings; uses little memory.
     fn describe(&self) -> Result<Described, Refusal>;
-    /// Makes everything ready that is not measured: inputs, keys, plans.
+    /// Prepares everything that is not measured: inputs, keys, plans.
     fn start(self: Box<Self>, context: &Context) -> Started;
 }
 
 /// The name of an operation in experiment files, and one line that says what is measured.
 pub type About = (&'static str, &'static str);
 
-/// An operation as its settings have it, or the setting that is unknown, missing or out of range.
+/// An operation with its settings, or the setting that is unknown, missing or out of range.
 pub type Read = Result<Box<dyn Primitive>, Refusal>;
 
-/// An operation made ready, or why that failed.
+/// A prepared operation, or why the preparation failed.
 pub type Started = Result<Box<dyn Session>, Failed>;
 
 /// An operation under measurement.
 pub trait Session {
     /// Measures once. The first repetition is a warm-up: the runner drops its times, values and noise, not its comparisons.
     fn repetition(&mut self, out: &mut Measured) -> Result<(), Failed>;
-    /// Adds what is only known at the end, such as noise over all keys.
+    /// Adds results that are only known at the end, such as noise over all keys.
     fn finish(self: Box<Self>, _: &mut Measured) -> Result<(), Failed> {
         Ok(())
     }
@@ -59,12 +59,12 @@ impl<E: std::error::Error> From<E> for Failed {
     }
 }
 
-/// What the runner hands to an operation beside its settings.
+/// The runner's input to an operation, beside its settings.
 #[derive(Clone, Debug)]
 pub struct Context {
     /// Kernel path to take.
     pub kernel: Kernel,
-    /// Seed of all randomness, where one was given.
+    /// Seed of all randomness, if one was given.
     pub seed: Option<[u8; 32]>,
 }
 
@@ -81,27 +81,27 @@ impl Context {
     }
 }
 
-/// What settings mean.
+/// The description of settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Described {
     /// The settings with every default and derived value filled in.
     pub settings: Map<String, Value>,
-    /// What can be counted without measuring, by name.
+    /// Counts that need no measurement, by name.
     pub counts: BTreeMap<String, f64>,
-    /// What one repetition roughly takes.
+    /// Rough seconds of one repetition.
     pub predicted_seconds: f64,
-    /// What a row takes of memory at its peak.
+    /// Peak memory of a row.
     pub peak_bytes: u64,
 }
 
-/// What was measured of an operation.
+/// The measurement of an operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
     /// Seconds, by name.
     pub times: BTreeMap<String, Times>,
-    /// Other quantities, by name: a number a repetition, or as many as there were.
+    /// Other quantities, by name: a number for each repetition, or for each occurrence.
     pub values: BTreeMap<String, Vec<f64>>,
     /// Counts that do not change between repetitions, by name.
     pub counts: BTreeMap<String, f64>,
@@ -110,7 +110,7 @@ pub struct Measured {
     /// How often a decision went wrong, by stage; only records of kind `failure` have any.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, Failures>,
-    /// Results compared with what they must be.
+    /// Results that were compared with their expected values.
     pub correct: Correct,
 }
 
@@ -130,20 +130,20 @@ pub struct Times {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
-    /// Errors seen.
+    /// Number of errors.
     pub samples: u64,
-    /// Independent keys they were seen under.
+    /// Number of independent keys.
     pub keys: u64,
-    /// Their mean.
+    /// Mean of the errors.
     pub mean: f64,
-    /// Their mean square about zero, which is what formulas give.
+    /// Mean square of the errors about zero, as formulas give it.
     pub variance: f64,
-    /// The largest, without its sign.
+    /// Largest absolute value.
     pub max: f64,
 }
 
 impl Noise {
-    /// The errors of one stage, seen under `keys` keys.
+    /// The errors of one stage under `keys` keys.
     pub fn of(moments: &Moments, keys: u64) -> Self {
         let Moments { samples, max, .. } = *moments;
         Self { samples, keys, mean: moments.mean(), variance: moments.mean_square(), max }
@@ -169,7 +169,7 @@ impl Measured {
         times.samples.push(seconds / calls.max(1) as f64);
     }
 
-    /// Adds a sample of as many calls as take long enough to be timed.
+    /// Adds a sample of enough calls to be timed.
     pub fn sample(&mut self, name: &str, mut call: impl FnMut()) {
         let calls = timing::calls_per_sample(&mut call);
         self.time(name, calls, timing::seconds(calls, call));
@@ -185,7 +185,7 @@ impl Measured {
         self.counts.insert(name.into(), count);
     }
 
-    /// Adds results compared with what they must be, and how many of them were right.
+    /// Adds the numbers of compared and of right results.
     pub fn compared(&mut self, compared: u64, right: u64) {
         self.correct.compared += compared;
         self.correct.right += right;

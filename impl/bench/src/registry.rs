@@ -1,4 +1,4 @@
-//! The operations that this program measures on their own.
+//! The operations that this program measures alone.
 
 use crate::in_ring;
 use crate::operation::{
@@ -49,7 +49,7 @@ pub fn all() -> &'static [Entry] {
     ENTRIES
 }
 
-/// Finds the operation `name`; fails where no operation has it.
+/// Finds the operation `name`; fails if there is no such operation.
 pub fn find(name: &str) -> Result<Entry, String> {
     ENTRIES.iter().find(|entry| entry.name == name).copied().ok_or_else(|| {
         let known: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();

@@ -29,7 +29,7 @@ pub enum SecretName {
     FixedWeight,
 }
 
-/// What a gadget encryption holds.
+/// The message of a gadget encryption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Message {
@@ -41,7 +41,7 @@ pub enum Message {
     Ternary,
 }
 
-/// Where plaintext coefficients lie.
+/// The range of plaintext coefficients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlainDigits {
@@ -94,7 +94,7 @@ pub struct GadgetSetting {
 /// Most keys under which noise is measured.
 pub const MOST_KEYS: u64 = 1 << 20;
 
-/// The number `N`, as serde asks for it where none is set.
+/// The number `N` as a default for serde.
 pub fn number<const N: u16, T: From<u16>>() -> T {
     N.into()
 }
@@ -120,7 +120,7 @@ pub fn modulus(text: &str, key: &str, range: RangeInclusive<u64>) -> Result<u64,
     })
 }
 
-/// A secret's distribution by name; refuses what the distribution does not take.
+/// A secret's distribution by name; refuses settings that the distribution does not have.
 pub fn secret(name: SecretName, stddev: Option<f64>, weight: Option<usize>) -> Result<Secret, Refusal> {
     let unused = |given: bool, key| {
         if given { Err(Refusal::new(key, "this secret has none. Remove it.")) } else { Ok(()) }
@@ -142,7 +142,7 @@ pub fn secret(name: SecretName, stddev: Option<f64>, weight: Option<usize>) -> R
     })
 }
 
-/// Errors of that standard deviation.
+/// The distribution of errors with that standard deviation.
 pub fn gaussian(stddev: f64, key: &str) -> Result<DiscreteGaussian, Refusal> {
     DiscreteGaussian::new(StdDev(stddev)).map_err(Refusal::of(key))
 }
@@ -150,7 +150,7 @@ pub fn gaussian(stddev: f64, key: &str) -> Result<DiscreteGaussian, Refusal> {
 impl Setting {
     pub const KEYS: [&str; 6] = ["n", "prime_bits", "secret", "secret_stddev", "secret_weight", "stddev"];
 
-    /// The largest distinct primes of those bits.
+    /// The largest distinct primes of these lengths.
     pub fn primes(&self) -> Result<Vec<u64>, Refusal> {
         let n = self.n;
         if !n.is_power_of_two() || !(64..=65536).contains(&n) {
@@ -179,7 +179,7 @@ impl Setting {
         Ring::new(self.n, &self.primes()?, kernel).map_err(Refusal::of("prime_bits"))
     }
 
-    /// Checks all but the ring, which is checked where it is built.
+    /// Checks everything but the ring, which is checked when it is built.
     pub fn check(&self) -> Result<(), Refusal> {
         self.error()?;
         self.secret().map(drop)
@@ -215,7 +215,7 @@ impl Described {
         self.counts.extend(counts.map(|(name, count)| (name.to_string(), count as f64)));
     }
 
-    /// Adds what a gadget's digits are.
+    /// Adds the description of a gadget's digits.
     pub fn digits(&mut self, length: usize, error_bound: u128, moments: &[Moments]) {
         let of = |f: fn(&Moments) -> f64| json!(moments.iter().map(f).collect::<Vec<_>>());
         self.settings.insert("length".into(), json!(length));

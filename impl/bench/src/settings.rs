@@ -1,4 +1,4 @@
-//! The settings of an operation, as an experiment file gives them, read into the operation's own type.
+//! The settings of an operation in an experiment file, read into the operation's own type.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Refusal {
         Self { key: key.into(), problem: problem.into() }
     }
 
-    /// A refusal of the setting `key` by what was made of it.
+    /// A refusal of the setting `key` by an error about its value.
     pub fn of<E: fmt::Display>(key: &str) -> impl Fn(E) -> Self {
         move |error| Self::new(key, format!("{}.", error.to_string().trim_end_matches('.')))
     }
@@ -39,9 +39,9 @@ impl std::error::Error for Refusal {}
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Settings {
-    /// Those not read yet.
+    /// The settings that were not read yet.
     pub map: Map<String, Value>,
-    /// Names of those that were taken out.
+    /// Names of the settings that were taken out.
     #[serde(skip)]
     taken: Vec<&'static str>,
 }
@@ -75,7 +75,7 @@ impl Settings {
         self.deserialize(json!({ name: fields }), tag, others)
     }
 
-    /// The setting `key`, a word; it is missing where it is of another type.
+    /// The setting `key`, a word; one of another type counts as missing.
     pub fn word(&self, key: &str) -> Result<&str, Refusal> {
         let word = self.map.get(key).and_then(Value::as_str);
         word.ok_or_else(|| Refusal::new(key, "it is missing: give a word. Correct it in the experiment file."))
@@ -83,7 +83,7 @@ impl Settings {
 
     fn deserialize<T: DeserializeOwned>(&self, value: Value, tag: &str, others: &[&str]) -> Result<T, Refusal> {
         typed(value).map_err(|(key, mut problem)| {
-            // The fields of a variant lie below its name.
+            // The fields of a variant are below its name.
             let key = if tag.is_empty() { &*key } else { key.split_once('.').map_or(tag, |(_, field)| field) };
             let further: &[&str] = match &*problem {
                 unknown if unknown.starts_with("unknown field") => &self.taken,
@@ -97,7 +97,7 @@ impl Settings {
     }
 }
 
-/// Reads a JSON document; where it does not hold, the dotted key that is wrong, and why.
+/// Reads a JSON document; an error has the dotted key that is wrong, and why.
 pub fn typed<T: DeserializeOwned>(document: Value) -> Result<T, (String, String)> {
     serde_path_to_error::deserialize(document).map_err(|error| {
         let problem = error.inner().to_string();
@@ -122,7 +122,7 @@ pub fn tagged<T: Serialize, S: Serializer>(tag: &str, value: &T, serializer: S) 
     map.serialize(serializer)
 }
 
-/// Settings that were read as a map in which every default is filled in, and what has none is left out.
+/// The settings as a map with every default filled in; missing settings without a default are left out.
 pub fn complete(settings: &impl Serialize) -> Result<Map<String, Value>, Refusal> {
     match serde_json::to_value(settings) {
         Ok(Value::Object(mut map)) => {

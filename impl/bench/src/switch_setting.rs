@@ -1,4 +1,4 @@
-//! The switch to a small key, and messages in digits whose floors and bits such switches take part in: settings and keys.
+//! The switch to a small key, and messages in digits, whose floors and bits use such switches: settings and keys.
 
 use std::ops::RangeInclusive;
 
@@ -56,12 +56,12 @@ impl SwitchSetting {
     }
 }
 
-/// What is switched to a small key under one pair of keys, and rotated there.
+/// One pair of keys, for ciphertexts that are switched to a small key and rotated there.
 pub struct Switched<W: Word> {
     /// The ring's key as an LWE key.
     pub key: LweKey,
     pub small: LweKey,
-    /// What leads from one to the other.
+    /// The switch from one to the other.
     pub bootstrapper: Bootstrapper<W>,
     /// The digits of a message.
     pub layout: DigitLayout,

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// How long the calls of one sample take together, at least: the clock and its reading then do not show.
+/// Least seconds of all calls of one sample: the resolution and cost of the clock are then negligible.
 pub const SAMPLE: Duration = Duration::from_millis(2);
 
-/// How many calls take about [`SAMPLE`].
+/// The number of calls that take about [`SAMPLE`].
 pub fn calls_per_sample(mut call: impl FnMut()) -> u64 {
     let mut calls = 1u64;
     loop {

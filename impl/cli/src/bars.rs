@@ -21,7 +21,7 @@ impl Progress for Bars {
     fn begin(&self, phase: &str, total: u64) {
         self.0.set_length(total);
         self.0.set_message(phase.to_string());
-        // Draws it, though it was cleared at the end of the phase before.
+        // Draws the bar again, which was cleared at the end of the previous phase.
         self.0.reset();
     }
 

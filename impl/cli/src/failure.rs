@@ -1,4 +1,4 @@
-//! How a command ends when it does not end well: one paragraph on standard error and an exit code.
+//! Failures of commands, which print one paragraph on standard error and end with an exit code.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,17 +11,17 @@ pub enum Failure {
     Input(String),
     /// A run that went wrong. Exit code 1.
     Result(String),
-    /// Everything was said already; exit with this code.
+    /// Everything was printed already; exit with this code.
     Printed(u8),
-    /// Nobody reads standard output any more.
+    /// The reader of standard output has gone.
     Closed,
 }
 
-/// What a command returns.
+/// The result of a command.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
-    /// Prints the paragraph and gives the exit code.
+    /// Prints the paragraph and returns the exit code.
     pub fn report(self) -> ExitCode {
         let (text, code) = match self {
             Failure::Input(text) => (text, 2),
@@ -29,7 +29,7 @@ impl Failure {
             Failure::Printed(code) => return ExitCode::from(code),
             Failure::Closed => return ExitCode::SUCCESS,
         };
-        // Where standard error is closed, the exit code has to do.
+        // If standard error is closed, the exit code must suffice.
         let _ = writeln!(std::io::stderr(), "pirlab: {text}");
         ExitCode::from(code)
     }

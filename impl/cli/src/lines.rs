@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, Outcome};
 use crate::output::checked;
 
-/// Answers every line of standard input with a line of standard output, in order: what a request means, or {"id", "error"}.
+/// Answers every line of standard input with a line of standard output, in order: the answer to a request, or {"id", "error"}.
 pub fn answer_each<R: DeserializeOwned, A: Serialize>(mut describe: impl FnMut(R) -> Result<A, String>) -> Outcome<()> {
     let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
@@ -34,14 +34,14 @@ pub fn answer_each<R: DeserializeOwned, A: Serialize>(mut describe: impl FnMut(R
             json!({"id": id, "error": problem}).to_string()
         });
         checked(writeln!(out, "{answer}"))?;
-        // Whoever waits for an answer before the next request gets it.
+        // Flushes, because the caller may wait for an answer before it sends the next request.
         if input.buffer().is_empty() {
             checked(out.flush())?;
         }
     }
 }
 
-/// Reads lines on a thread of its own, which ends with them, or with who receives them, by `at_end`.
+/// Reads lines on a separate thread, which calls `at_end` after the last line, or at a line that nobody receives any more.
 pub fn received(input: impl Read + Send + 'static, at_end: impl FnOnce() + Send + 'static) -> Receiver<String> {
     let (send, lines) = channel();
     std::thread::spawn(move || {

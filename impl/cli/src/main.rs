@@ -90,7 +90,7 @@ fn command_line(message: &str) -> String {
     let words: Vec<&str> = message.unwrap_or_default().split_whitespace().collect();
     let text = words.join(" ");
     let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end_matches('.');
-    format!("{text}. `pirlab --help` and `pirlab COMMAND --help` list what there is.")
+    format!("{text}. `pirlab --help` and `pirlab COMMAND --help` list all commands and options.")
 }
 
 #[cfg(test)]

@@ -6,23 +6,23 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 
-/// Writes text to standard output; where nobody reads it, that is [`Failure::Closed`].
+/// Writes text to standard output; a closed pipe is [`Failure::Closed`].
 pub fn print(text: &str) -> Outcome<()> {
     let mut out = std::io::stdout().lock();
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Writes text for a person: to standard output, or to standard error where the result itself goes to the former.
+/// Writes text for a person to standard output, or to standard error if the result itself goes to standard output.
 pub fn print_beside(text: &str, result_printed: bool) -> Outcome<()> {
     if !result_printed {
         return print(text);
     }
-    // As little worth failing for as a note.
+    // A failure to write it is ignored, as for a note.
     let _ = std::io::stderr().write_all(text.as_bytes());
     Ok(())
 }
 
-/// Turns what a write to standard output returned into an outcome; where nobody reads it, that is [`Failure::Closed`].
+/// Turns the result of a write to standard output into an outcome; a closed pipe is [`Failure::Closed`].
 pub fn checked(result: std::io::Result<()>) -> Outcome<()> {
     result.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::Closed,
@@ -42,14 +42,14 @@ pub fn to_json(value: &impl Serialize) -> Outcome<String> {
     Ok(text)
 }
 
-/// A value that is a word in JSON, as that word: a status, a phase's group.
+/// The JSON word of a value, such as a status or a phase's group.
 pub fn word(value: impl Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(String::from)).unwrap_or_default()
 }
 
 /// A note on standard error.
 pub fn note(text: &str) {
-    // Notes are not worth failing for.
+    // A failure to write a note is ignored.
     let _ = writeln!(std::io::stderr(), "pirlab: {text}");
 }
 
@@ -77,7 +77,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The table as text; nothing where it has no row but its header.
+    /// The table as text; empty if it has only its header.
     pub fn text(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns)

@@ -1,4 +1,4 @@
-//! Where results go: regular files are whole or not there (written beside their place, synced, renamed), everything else is written into.
+//! Writes results: a regular file appears whole or not at all (it is written beside its place, synced and renamed); other outputs are written into.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Result as IoResult, Write};
@@ -11,12 +11,12 @@ use crate::output::print;
 
 /// The name that stands for standard output.
 const STANDARD: &str = "-";
-/// Links that are followed to an output, as many as Linux follows.
+/// Most links that are followed to an output, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// A file that a command reads, and what it is to it.
+/// A file that a command reads, and its role.
 pub struct Input {
-    /// As a sentence names it: `the database`.
+    /// Its name in a sentence: `the database`.
     pub role: &'static str,
     /// The file.
     pub path: PathBuf,
@@ -29,13 +29,13 @@ impl Input {
     }
 }
 
-/// Where an output really goes.
+/// The real destination of an output.
 enum Place {
     /// Standard output, by its name or by one of its files.
     Standard,
     /// A device or a pipe.
     Special(PathBuf),
-    /// A regular file, there or not yet; no link.
+    /// A regular file, which may not exist yet; not a link.
     File(PathBuf),
 }
 
@@ -47,7 +47,7 @@ fn refuse(path: &Path, problem: &str) -> Failure {
     ))
 }
 
-/// What distinguishes a file from all others, whatever its names.
+/// The identity of a file, whatever its names.
 fn identity(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
@@ -67,7 +67,7 @@ pub fn is_standard(path: &Path) -> bool {
     path == Path::new(STANDARD) || same().unwrap_or(false)
 }
 
-/// The kind of something that is neither a regular file nor a folder and cannot be written to either.
+/// The kind of a destination that is neither a regular file nor a folder and cannot be written to.
 fn unwritable(facts: &Metadata) -> Option<&'static str> {
     let kind = facts.file_type();
     if kind.is_block_device() {
@@ -76,7 +76,7 @@ fn unwritable(facts: &Metadata) -> Option<&'static str> {
     kind.is_socket().then_some("it is a socket")
 }
 
-/// Follows an output to where it goes.
+/// Follows an output to its destination.
 fn place(path: &Path) -> Outcome<Place> {
     if is_standard(path) {
         return Ok(Place::Standard);
@@ -93,7 +93,7 @@ fn place(path: &Path) -> Outcome<Place> {
     }
 }
 
-/// The file that is not there yet, behind the links that lead to it.
+/// The file that does not exist yet, behind the links that lead to it.
 fn linked(path: &Path) -> Outcome<PathBuf> {
     let mut target = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -113,7 +113,7 @@ fn folder(file: &Path) -> &Path {
     file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The files below a folder whose names end so, in order.
+/// The files below a folder whose names have this ending, in order.
 pub fn files_below(root: &Path, ending: &str, action: &'static str) -> Outcome<Vec<PathBuf>> {
     let unreadable = |e| Failure::io(root, action, e);
     let mut files = Vec::new();
@@ -129,14 +129,14 @@ pub fn files_below(root: &Path, ending: &str, action: &'static str) -> Outcome<V
     Ok(files)
 }
 
-/// A new file beside `file`, of a name that nobody can know before and that goes away with it.
+/// A new file beside `file`, with an unpredictable name, which is removed when dropped.
 fn beside(file: &Path) -> IoResult<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".pirlab-").suffix(".part").permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder(file))
 }
 
-/// Checks, before any work, that each output can be written, is no input, and is none of the others; makes their folders. A failure
-/// comes with the place of its output in the list.
+/// Checks, before any work, that each output can be written and is neither an input nor another output; makes their folders. A failure
+/// comes with the index of its output.
 pub fn check_all(outputs: &[&Path], inputs: &[Input]) -> Result<(), (usize, Failure)> {
     let mut taken: Vec<PathBuf> = Vec::new();
     for (i, path) in outputs.iter().enumerate() {
@@ -150,7 +150,7 @@ pub fn check_all(outputs: &[&Path], inputs: &[Input]) -> Result<(), (usize, Fail
     Ok(())
 }
 
-/// Checks one output, and gives the one name of the regular file that it is or becomes.
+/// Checks one output, and returns the canonical name of its regular file.
 pub fn check(path: &Path, inputs: &[Input]) -> Outcome<Option<PathBuf>> {
     let place = place(path)?;
     let facts = if matches!(place, Place::Standard) { standard() } else { fs::metadata(path).ok() };
@@ -172,8 +172,8 @@ pub fn check(path: &Path, inputs: &[Input]) -> Outcome<Option<PathBuf>> {
     named().map(Some).map_err(|e| refuse(path, &e.to_string()))
 }
 
-/// Writes an output: a regular file atomically, with the permissions that it had; a link's target; into a device or a pipe. Where that
-/// fails, nothing of a regular file is left.
+/// Writes an output: atomically to a regular file or the target of a link, with its old permissions; directly into a device or a pipe. If
+/// that fails, no part of a regular file is left.
 pub fn write(path: &Path, text: &str) -> Outcome<()> {
     let written = match place(path)? {
         Place::Standard => return print(text),
@@ -194,7 +194,7 @@ fn replace(file: &Path, text: &str) -> IoResult<()> {
     }
     part.as_file().sync_all()?;
     part.persist(file)?;
-    // Makes the new name last through a power failure, where folders can be synced.
+    // Makes the new name survive a power failure, if folders can be synced.
     if let Ok(folder) = File::open(folder(file)) {
         let _ = folder.sync_all();
     }

@@ -30,7 +30,7 @@ pub fn grouped(count: u64) -> String {
     text
 }
 
-/// 2^k where a count is one above 2^9, else its digits in groups.
+/// 2^k for a power of two above 2^9, else the digits in groups.
 pub fn power(count: u64) -> String {
     if count >= 1024 && count.is_power_of_two() { format!("2^{}", count.trailing_zeros()) } else { grouped(count) }
 }
@@ -50,16 +50,16 @@ pub fn bytes(count: u64) -> String {
     format!("{} {}", three_digits(value), UNITS[unit])
 }
 
-/// What stands where a number is not known.
+/// The text for an unknown number.
 pub const UNKNOWN: &str = "-";
 
-/// b over a with three decimals, where that is a number.
+/// b over a with three decimals, if that is a number.
 pub fn ratio(a: f64, b: f64) -> String {
     let ratio = b / a;
     if ratio.is_finite() { format!("{ratio:.3}") } else { UNKNOWN.into() }
 }
 
-/// Three significant digits, more where the whole part has more.
+/// Three significant digits, or all digits of a longer whole part.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         v if !v.is_finite() => UNKNOWN.into(),

@@ -124,7 +124,7 @@ fn one_sample_has_no_interval_and_nobody_reads_nan() {
     }
 }
 
-/// A copy of a record with another value at a dotted place; without it where the value is none.
+/// A copy of a record with another value at a dotted place; `None` removes the place.
 fn changed(record: &Value, place: &str, value: Option<Value>) -> Value {
     let mut changed = record.clone();
     let (parents, last) = place.rsplit_once('.').map_or((None, place), |(parents, last)| (Some(parents), last));

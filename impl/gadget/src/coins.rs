@@ -5,7 +5,7 @@ use ring::Prg;
 use ring::prg::{OsRandomError, Seed};
 use std::any::Any;
 
-/// A stream of fair bits. Every decomposition takes the next ones: nothing is used twice.
+/// A stream of fair bits. Every decomposition takes the next ones, so that none is used twice.
 pub struct Coins {
     prg: Prg,
     next_byte: u64,
@@ -24,7 +24,7 @@ impl Coins {
         Ok(Self::from_seed(Seed::from_os()?))
     }
 
-    /// The buffer that was kept, if it is of this type, else a new one.
+    /// The kept buffer if it has this type, else a new one.
     pub(crate) fn take_buffer<T: Any + Default>(&mut self) -> Box<T> {
         self.spare.take().and_then(|kept| kept.downcast().ok()).unwrap_or_default()
     }

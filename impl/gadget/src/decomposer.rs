@@ -15,7 +15,7 @@ use ring::kernel::Checked;
 /// A gadget g = (b^L, .., b^(L+k-1)) with a decomposition of every residue u modulo q into digits x, <g, x> = u modulo q up to
 /// [`Self::error_bound`].
 pub trait Gadget<W: Residue>: Send + Sync + std::fmt::Debug {
-    /// How digits are chosen.
+    /// The family of the digits.
     fn family(&self) -> Family;
     /// q.
     fn modulus(&self) -> W;
@@ -33,11 +33,11 @@ pub trait Gadget<W: Residue>: Send + Sync + std::fmt::Debug {
     fn bound(&self) -> u64 {
         self.ranges().iter().map(|(least, most)| least.unsigned_abs().max(most.unsigned_abs())).max().unwrap_or(0)
     }
-    /// The greatest distance modulo q of <g, x> from u: floor(b^L / 2) where digits are dropped, else 0.
+    /// The greatest distance modulo q of <g, x> from u: floor(b^L / 2) if digits are dropped, else 0.
     fn error_bound(&self) -> W;
     /// The moments of each digit over uniform u and the coins (closed forms).
     fn moments(&self) -> Vec<Moments>;
-    /// Random bits an exact sampler takes for a coefficient; 0 where digits are a function of u.
+    /// Random bits that an exact sampler takes for a coefficient; 0 if digits are a function of u.
     fn random_bits(&self) -> f64;
     /// The kernel in use.
     fn kernel(&self) -> Kernel;
@@ -68,12 +68,12 @@ pub struct Decomposer<W> {
 }
 
 impl<W: Residue> Decomposer<W> {
-    /// As [`new_gadget`].
+    /// See [`new_gadget`].
     pub fn new(family: Family, modulus: W, base: u64, dropped: usize, kernel: Kernel) -> Result<Self, GadgetError> {
         Ok(Self { plan: Plan::new(family, modulus, base, dropped)?, kernel: Checked::new(kernel)? })
     }
 
-    /// Writes as many digits as a decomposition would, all the same, with the kernel's widest stores: the bound that memory sets.
+    /// Writes one digit to the whole output of a decomposition, with the kernel's widest stores: this is the bound set by memory.
     pub fn store_only<D: Digit>(&self, digits: &mut [D]) {
         kernel::store(self.kernel, digits);
     }
@@ -93,7 +93,7 @@ impl<W: Residue> Decomposer<W> {
         drawn
     }
 
-    /// [`Self::precompute`] over coins that are used up.
+    /// [`Self::precompute`] in place of used coins.
     pub fn precompute_into(&self, coefficients: usize, coins: &mut Coins, drawn: &mut Precomputed<W>) {
         drawn.draw(self.kernel, &self.plan, 0, coefficients, coins);
     }
@@ -118,7 +118,7 @@ impl<W: Residue> Decomposer<W> {
         coins.keep_buffer(drawn);
     }
 
-    /// [`Self::decompose_fresh`] with coins drawn ahead for as many residues. They must not serve twice: equal inputs would get
+    /// [`Self::decompose_fresh`] with coins drawn ahead for the same number of residues. They must not be used twice: equal inputs would get
     /// equal digits.
     ///
     /// # Panics

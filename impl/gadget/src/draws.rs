@@ -17,19 +17,19 @@ pub struct Precomputed<W> {
     /// Per tile k rows of a word for every block of 64 coefficients: the first selects u - q where its bits are set, bit j of row
     /// i + 1 is carry r_i of the block's coefficient j.
     pub(crate) carries: Vec<u64>,
-    /// Per coefficient a value below q: u - q is taken where it is below u.
+    /// Per coefficient a value below q: u - q is taken if it is below u.
     pub(crate) thresholds: Vec<W>,
     /// Per coefficient the dither rho; for GMP19 per block k - 1 times 64 values, row i below b^(i+1).
     pub(crate) dither: Vec<W>,
 }
 
 impl<W: Residue> Precomputed<W> {
-    /// Bytes that the coins take.
+    /// Bytes of the coins.
     pub fn bytes(&self) -> usize {
         size_of_val(&*self.carries) + size_of_val(&*self.thresholds) + size_of_val(&*self.dither)
     }
 
-    /// Draws the coins of that many `coefficients` from `start` on, a multiple of [`UNIT`].
+    /// Draws the coins of `coefficients` coefficients from `start` on, a multiple of [`UNIT`].
     pub(crate) fn draw(
         &mut self,
         kernel: Checked,
@@ -81,7 +81,7 @@ impl<W: Residue> Precomputed<W> {
         (Words::Drawn(rest(&self.carries, start / BLOCK * plan.length)), draws)
     }
 
-    /// Fresh coins for a tile of that many `coefficients`, of which the words are yet to be drawn.
+    /// Fresh coins for a tile of `coefficients` coefficients, whose words are drawn later.
     pub(crate) fn fresh<'a>(
         &'a mut self,
         kernel: Checked,
@@ -102,7 +102,7 @@ fn rest<T>(all: &[T], start: usize) -> &[T] {
     &all[start.min(all.len())..]
 }
 
-/// `count` elements from `start` on, which the vector is extended to hold.
+/// `count` elements from `start` on; the vector grows to hold them.
 fn part_mut<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, start: usize, count: usize) -> &mut [T] {
     if vector.len() < start + count {
         vector.resize(start + count, T::zeroed());
@@ -110,7 +110,7 @@ fn part_mut<T: bytemuck::Zeroable + Clone>(vector: &mut Vec<T>, start: usize, co
     &mut vector[start..start + count]
 }
 
-/// Fills `out` with independent uniform values below `bound`: words of the stream, in order, cut to the bits of `bound` - 1;
+/// Fills `out` with independent uniform values below `bound`: words of the stream, in order, masked to the bits of `bound` - 1;
 /// those not below `bound` are skipped.
 pub(crate) fn below<W: Residue>(kernel: Checked, coins: &mut Coins, bound: W, out: &mut [W]) {
     let bits = 128 - (bound.to_u128() - 1).leading_zeros();

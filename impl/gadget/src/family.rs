@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How digits are chosen among all that recompose to the same residue.
+/// The choice among all digits that recompose to the same residue.
 ///
 /// The randomised families share one shape. With B = b^(k-1), they pick v in {u, u - q}, split it into a = floor(v / B) and the
 /// digits v_i of v mod B, and move random carries r_i: x_0 = v_0 - b r_0, x_i = v_i - b r_i + r_{i-1}, x_{k-1} = a + r_{k-2}.
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
-    /// Exact unsigned digits in [0, b), or rounded ones where low digits are dropped.
+    /// Exact unsigned digits in [0, b), or rounded ones if low digits are dropped.
     Unsigned,
     /// Balanced digits in [-floor(b/2), ceil(b/2)) of the centred representative; the top digit may reach floor(b/2).
     Balanced,
-    /// Balanced digits of min(u, q - u), negated where that is q - u: the digits of -u are those of u, negated. Mean zero over
-    /// uniform u in every base, where balanced digits in an even base have mean -1/2, which products of polynomials gather at the
+    /// Balanced digits of min(u, q - u), negated if that is q - u: the digits of -u are the negated digits of u. Mean zero over
+    /// uniform u in every base, whereas balanced digits in an even base have mean -1/2, which products of polynomials collect at the
     /// roots of unity nearest to 1. In [-floor(b/2), floor(b/2)].
     Symmetric,
     /// Genise, Micciancio, Polyakov (EUROCRYPT 2019): v = u - q with probability u/q, carries independent with

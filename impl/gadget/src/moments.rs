@@ -9,7 +9,7 @@ use crate::residue::Residue;
 pub struct Moments {
     /// E x.
     pub mean: f64,
-    /// E x^2, about zero: this is what multiplies the variance of a gadget row's error.
+    /// E x^2, about zero, which multiplies the variance of a gadget row's error.
     pub mean_square: f64,
 }
 
@@ -19,7 +19,7 @@ impl Moments {
         self.mean_square - self.mean * self.mean
     }
 
-    /// Those of x + s, where s is independent of x.
+    /// The moments of x + s, where s is independent of x.
     fn plus(self, mean: f64, variance: f64) -> Self {
         Self { mean: self.mean + mean, mean_square: self.mean_square + 2.0 * self.mean * mean + mean * mean + variance }
     }
@@ -48,7 +48,7 @@ pub(crate) fn moments<W: Residue>(plan: &Plan<W>) -> Vec<Moments> {
             let offset = |t| if t < top { plan.offset } else { plan.top_offset };
             all.map(|t| digit(t, low, low + q).plus(-(offset(t) as f64), 0.0)).collect()
         }
-        // Those of 0 are zero, those of q - u are those of u; of u = q / 2 those of u - q are taken.
+        // The digits of 0 are zero, and q - u has the moments of u; u = q / 2 has the digits of u - q.
         Family::Symmetric => {
             let low = plan.threshold.to_u128() + add - q;
             let offset = |t| if t < top { plan.offset } else { plan.top_offset };

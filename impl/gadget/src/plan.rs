@@ -1,4 +1,4 @@
-//! What a decomposition of one family modulo one q in one base does, settled once.
+//! The constants of a decomposition of one family modulo one q in one base.
 
 use crate::family::Family;
 use crate::residue::Residue;
@@ -7,7 +7,7 @@ use ring::KernelError;
 /// The largest base.
 const MAX_BASE: u64 = 1 << 20;
 
-/// Why a decomposition does not exist.
+/// Reasons to refuse a decomposition.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GadgetError {
     /// The modulus is out of range.
@@ -61,7 +61,7 @@ pub(crate) struct Plan<W> {
     pub(crate) dropped: usize,
     /// b^dropped.
     pub(crate) unit: W,
-    /// b^(dropped + length - 1), the weight of the top digit; B of the papers where nothing is dropped.
+    /// b^(dropped + length - 1), the weight of the top digit; which is the papers' B if nothing is dropped.
     pub(crate) top: W,
     pub(crate) add: W,
     /// Balanced and symmetric digits: residues from here on stand for u - q.
@@ -70,17 +70,17 @@ pub(crate) struct Plan<W> {
     pub(crate) offset: i64,
     /// Subtracted from the top digit.
     pub(crate) top_offset: i64,
-    /// The digits of q, as many as the decomposition has: the top one is floor(q / `top`).
+    /// The digits of q, of the same number as the decomposition's: the top one is floor(q / `top`).
     pub(crate) modulus_digits: Vec<i64>,
     /// The narrowest of 8, 16 and 32 bits that holds every digit.
     pub(crate) lane_bits: u32,
-    /// What is subtracted from each digit.
+    /// The number that is subtracted from each digit.
     pub(crate) offsets: Vec<i64>,
-    /// For bases 2^l, where each digit lies in planes of 8, 16, 32 and 64 bits of a 64-bit value.
+    /// For bases 2^l, the place of each digit in planes of 8, 16, 32 and 64 bits of a 64-bit value.
     places: [Vec<Place>; 4],
 }
 
-/// Where a digit lies in the planes of its value.
+/// The place of a digit in the planes of its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     /// The plane of its lowest bit.
@@ -215,7 +215,7 @@ impl<W: Residue> Plan<W> {
         }
     }
 
-    /// Where each digit lies in planes of 8, 16, 32 or 64 bits.
+    /// The place of each digit in planes of 8, 16, 32 or 64 bits.
     pub(crate) fn places(&self, lane_bits: u32) -> &[Place] {
         &self.places[lane_bits.ilog2() as usize - 3]
     }
@@ -245,7 +245,7 @@ impl<W: Residue> Plan<W> {
                 let digits = (-(b / 2), b / 2);
                 let top_digit = |value: u128| (value / top) as i64 - self.top_offset;
                 let most = top_digit(q.div_ceil(2) - 1 + self.add.to_u128());
-                // Of q / 2 the digits are those of -q / 2.
+                // The digits of q / 2 are those of -q / 2.
                 let least = if q % 2 == 0 { top_digit(self.add.to_u128() - q / 2) } else { 0 };
                 (digits, digits, (least.min(-most), most))
             }

@@ -41,7 +41,7 @@ pub trait Residue:
     fn to_u128(self) -> u128;
     /// The low 64 bits.
     fn low(self) -> u64;
-    /// The quotient by a base, given its inverse: without a division instruction, of which no vector unit has one.
+    /// The quotient by a base, given its inverse: without a division instruction, which vector units lack.
     ///
     /// # Safety
     /// `base` is from 3 to 2^20 and `inverse` the float nearest to 1 / `base`.

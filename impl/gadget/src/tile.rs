@@ -6,12 +6,12 @@ use crate::coins::Coins;
 pub(crate) const BLOCK: usize = 64;
 /// The most coefficients that are decomposed together: their planes stay in the first-level cache.
 pub(crate) const TILE: usize = 2048;
-/// Coefficients that values below a bound are drawn for together, whatever tile they are decomposed in; and those of a tile of a
+/// Coefficients whose values below a bound are drawn together, whatever tile they are decomposed in; also the tile size of a
 /// longer polynomial.
 pub(crate) const UNIT: usize = 1024;
 
-/// The coefficients of a tile of a polynomial. Stores are fastest where rows follow one another without gaps, which those of a whole
-/// polynomial do. A longer one has gaps in any case; larger tiles then gain nothing, and lose where rows leave the caches.
+/// The coefficients of a tile of a polynomial. Stores are fastest if rows follow one another without gaps, as the rows of a whole
+/// polynomial do. A longer polynomial has gaps in any case; larger tiles then gain nothing, and are slower if rows leave the caches.
 pub(crate) fn tile(coefficients: usize) -> usize {
     if coefficients <= TILE { TILE } else { UNIT }
 }
@@ -26,7 +26,7 @@ pub(crate) struct Draws<'a, W> {
 /// The words of fair coins of one tile.
 pub(crate) enum Words<'a> {
     Drawn(&'a [u64]),
-    /// Drawn by and by, in order: between rows of digits, whose stores are still on their way while the cipher computes.
+    /// The words are drawn in order between rows of digits, whose stores complete while the cipher computes.
     Fresh {
         words: &'a mut [u64],
         drawn: usize,
@@ -34,7 +34,7 @@ pub(crate) enum Words<'a> {
     },
 }
 
-/// Words drawn at a time: what the widest cipher makes in one step.
+/// Words drawn at a time, which the widest cipher makes in one step.
 const STEP: usize = 64;
 
 impl Words<'_> {
@@ -51,7 +51,7 @@ impl Words<'_> {
         match self {
             Self::Drawn(words) => words,
             Self::Fresh { words, drawn, coins } => {
-                // A step ahead, so that nobody waits for what has just been drawn.
+                // Draws a step ahead, so that no read waits for words just drawn.
                 let until = (count + STEP).next_multiple_of(STEP).min(words.len());
                 if *drawn < until {
                     coins.fill(&mut words[*drawn..until]);

@@ -1,4 +1,4 @@
-//! A gadget for the modulus of a ring: which digits a polynomial has, and what each weighs.
+//! A gadget for the modulus of a ring: the digits of a polynomial and their weights.
 
 use crate::error::LatticeError;
 use gadget::{Coins, Family, Gadget, Moments, Residue, new_gadget};
@@ -17,8 +17,8 @@ pub struct RingGadget<W> {
     scale: Scale,
 }
 
-/// What keys depend on of a gadget: digit t weighs base^(dropped + t), t below length. Keys serve the gadgets of their scale and
-/// modulus, of any family.
+/// The weights of a gadget, on which keys depend: digit t < length has the weight base^(dropped + t). Keys serve every gadget of their
+/// scale and modulus, of any family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scale {
     base: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Scale {
 }
 
 impl Scale {
-    /// That of a gadget.
+    /// The scale of a gadget.
     pub(crate) fn of<R: Residue>(gadget: &dyn Gadget<R>) -> Self {
         Self { base: gadget.base(), dropped: gadget.dropped(), length: gadget.length() }
     }
@@ -43,7 +43,7 @@ impl Scale {
     }
 }
 
-/// What the cost of a gadget's products depends on.
+/// The shape of a gadget, on which the cost of its products depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GadgetShape {
     /// The ring.
@@ -68,7 +68,7 @@ enum Composed {
     Double(Arc<dyn Gadget<u128>>),
 }
 
-/// Calls a method of whichever gadget there is.
+/// Calls a method of the gadget in either variant.
 macro_rules! either {
     ($gadget:expr, $g:ident => $call:expr) => {
         match $gadget {
@@ -127,12 +127,12 @@ impl<W: Word> RingGadget<W> {
         self.weights.len()
     }
 
-    /// What the cost of its products depends on.
+    /// Its shape, on which the cost of its products depends.
     pub fn shape(&self) -> GadgetShape {
         GadgetShape { ring: self.ring.shape(), base: self.scale.base, length: self.length() }
     }
 
-    /// What its keys depend on.
+    /// Its scale, on which its keys depend.
     pub(crate) fn scale(&self) -> Scale {
         self.scale
     }
@@ -179,7 +179,7 @@ impl<W: Word> RingGadget<W> {
     }
 }
 
-/// Room for composed coefficients.
+/// A buffer for composed coefficients.
 #[derive(Default)]
 pub(crate) struct Integers {
     words: Vec<u64>,

@@ -117,7 +117,7 @@ impl<W: Word> RingGadget<W> {
     ) -> Result<(), LatticeError> {
         let ring = self.ring();
         input.check(ring)?;
-        // The map is of the key's dimension.
+        // The map has the key's dimension.
         self.check_key(&key.key)?;
         workspace.with_scratch(ring, |mapped, workspace| {
             input.automorphism_into(ring, &key.map, mapped);

@@ -2,7 +2,7 @@
 //!
 //! Phases are b - <a, s> (LWE) and b - a s (RLWE). A [`RingGadget`] is a digit decomposition for a ring; every product with a
 //! gadget encryption is a method of it and works for every family of gadgets. Secret keys make *seeded* encryptions, which
-//! travel as seed and bodies; `expand` gives them in full, in the NTT domain, as the products read them.
+//! are sent as seed and bodies; `expand` gives the full ciphertexts in the NTT domain, in the form that products read.
 
 pub mod convert;
 mod decompose;

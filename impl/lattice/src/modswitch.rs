@@ -1,4 +1,4 @@
-//! Modulus switching of RLWE ciphertexts: to fewer primes of the same ring, or to arbitrary moduli, apart for mask and body.
+//! Modulus switching of RLWE ciphertexts: to fewer primes of the same ring, or to arbitrary moduli, one for the mask and one for the body.
 
 use crate::error::LatticeError;
 use crate::rlwe::{Rlwe, RlweKey};
@@ -19,8 +19,8 @@ impl<W: Word> Rlwe<W, Coefficient> {
         Ok(Self { a: ring.rescale(&self.a, to)?, b: ring.rescale(&self.b, to)? })
     }
 
-    /// The ciphertext with every residue x of a replaced by the integer nearest to x q_a / q, of b by that nearest to
-    /// x q_b / q (2 <= q_a, q_b < 2^62).
+    /// The ciphertext with every residue x of a replaced by the integer nearest to x q_a / q, and every residue x of b by the integer
+    /// nearest to x q_b / q (2 <= q_a, q_b < 2^62).
     ///
     /// # Errors
     /// A modulus out of range, a ciphertext of another ring.
@@ -61,7 +61,7 @@ impl SplitRlwe {
         &self.b
     }
 
-    /// Keeps the first `kept` coefficients of the body, all that a receiver of as many coefficients needs.
+    /// Keeps the first `kept` coefficients of the body, which suffice to decrypt these coefficients.
     pub fn truncate_body(&mut self, kept: usize) {
         self.b.truncate(kept);
     }
@@ -131,7 +131,7 @@ impl SplitRing {
 }
 
 impl SplitKey {
-    /// The opener of that key, with a ring of its own; for many keys make a [`SplitRing`] once.
+    /// The opener of that key, with its own ring; for many keys make a [`SplitRing`] once.
     ///
     /// # Errors
     /// A ring without NTT primes of 61 bits.

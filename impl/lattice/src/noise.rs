@@ -1,4 +1,4 @@
-//! Measured noise: phases against what they should be.
+//! Measured noise: phases compared with their expected values.
 
 use crate::error::LatticeError;
 use crate::rlwe::check;
@@ -45,7 +45,7 @@ impl Moments {
         moments
     }
 
-    /// Takes in more samples.
+    /// Adds samples.
     pub fn add(&mut self, samples: &[f64]) {
         for &x in samples {
             self.sum += x;
@@ -55,7 +55,7 @@ impl Moments {
         self.samples += samples.len() as u64;
     }
 
-    /// Takes in the samples of another.
+    /// Adds the samples of another value.
     pub fn merge(&mut self, other: &Self) {
         self.samples += other.samples;
         self.sum += other.sum;
@@ -63,12 +63,12 @@ impl Moments {
         self.max = self.max.max(other.max);
     }
 
-    /// Mean; 0 of no samples.
+    /// Mean; 0 without samples.
     pub fn mean(&self) -> f64 {
         self.sum / self.samples.max(1) as f64
     }
 
-    /// Mean of the squares; 0 of no samples.
+    /// Mean of the squares; 0 without samples.
     pub fn mean_square(&self) -> f64 {
         self.squares / self.samples.max(1) as f64
     }

@@ -22,7 +22,7 @@ pub struct Workspace<W: Word> {
 }
 
 impl<W: Word> Workspace<W> {
-    /// Empty buffers. The coins are drawn by randomised gadgets only.
+    /// Empty buffers. Only randomised gadgets draw coins.
     pub fn new(coins: Coins) -> Self {
         Self {
             integers: Integers::default(),
@@ -54,12 +54,12 @@ impl<W: Word> Workspace<W> {
         self.transformed.truncate(rows);
     }
 
-    /// A ciphertext of that ring with any value; to be put back after use.
+    /// A ciphertext of that ring with any value, which must be put back after use.
     fn take_scratch(&mut self, ring: &Ring<W>) -> Rlwe<W, Coefficient> {
         self.scratch.take().filter(|scratch| scratch.is_of(ring)).unwrap_or_else(|| Rlwe::zero(ring))
     }
 
-    /// Calls with a ciphertext of that ring, of any value, and the workspace.
+    /// Calls `use_it` with a ciphertext of that ring, of any value, and the workspace.
     pub(crate) fn with_scratch<T>(
         &mut self,
         ring: &Ring<W>,
@@ -175,7 +175,7 @@ impl<W: Word> RingGadget<W> {
         }
     }
 
-    /// Refuses a key of another ring or made with another gadget.
+    /// Refuses a key of another ring or one made with another gadget.
     pub(crate) fn check_key(&self, key: &RlwePrime<W>) -> Result<(), LatticeError> {
         if key.scale != self.scale() || key.rows.len() != self.length() {
             return Err(LatticeError::Mismatch("a gadget and a key made with another"));
@@ -196,7 +196,7 @@ impl<W: Word> RingGadget<W> {
         self.product_and(parts, workspace, out, NttPlan::inverse)
     }
 
-    /// As [`Self::product`], but it stays in the NTT domain.
+    /// Like [`Self::product`], but the result stays in the NTT domain.
     pub(crate) fn product_ntt(
         &self,
         parts: &[(&Poly<W, Coefficient>, &RlwePrime<W>)],
@@ -206,7 +206,7 @@ impl<W: Word> RingGadget<W> {
         self.product_and(parts, workspace, out, |_, _| ())
     }
 
-    /// The product in the NTT domain, limb by limb; what is left to do to a limb is `finish`.
+    /// The product in the NTT domain, limb by limb; `finish` completes a limb.
     fn product_and<D>(
         &self,
         parts: &[(&Poly<W, Coefficient>, &RlwePrime<W>)],

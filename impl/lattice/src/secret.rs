@@ -22,7 +22,7 @@ pub enum Secret {
         /// Largest coefficient.
         high: i32,
     },
-    /// Exact numbers of ones and of minus ones.
+    /// Fixed numbers of ones and of minus ones.
     FixedWeight {
         /// Number of ones.
         plus: usize,
@@ -67,7 +67,7 @@ impl Secret {
                 if weight > dimension {
                     return Err(LweError::Parameter(format!("weight {weight} exceeds the dimension {dimension}")));
                 }
-                // A uniform choice of positions in uniform order: the first `plus` of them become ones.
+                // The positions are chosen uniformly and in uniform order: the first `plus` of them become ones.
                 for (i, position) in rand::seq::index::sample(rng, dimension, weight).into_iter().enumerate() {
                     key[position] = if i < *plus { 1 } else { -1 };
                 }

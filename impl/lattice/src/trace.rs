@@ -1,4 +1,4 @@
-//! The homomorphic trace: sums of automorphisms that leave the coefficients of a subring.
+//! The homomorphic trace: sums of automorphisms, which keep only the coefficients of a subring.
 
 use crate::decompose::{GadgetShape, RingGadget};
 use crate::error::LatticeError;
@@ -8,7 +8,7 @@ use crate::rlwe::{Masks, Rlwe, RlweKey, SeededRlwePrime};
 use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Ring, Word, Work};
 
-/// The keys of the trace and of the oblivious expansion as they travel: for X -> X^(2^i + 1), i = 1..=log2 N.
+/// The keys of the trace and of the oblivious expansion on the wire: for X -> X^(2^i + 1), i = 1..=log2 N.
 ///
 /// A protocol that uses only some levels makes only those: see [`TraceKeys::new`].
 ///
@@ -55,7 +55,7 @@ impl<W: Word> TraceKeys<W> {
         self.keys.iter().map(AutomorphismKey::bytes).sum()
     }
 
-    /// Refuses a gadget that the keys were not made with.
+    /// Refuses a gadget with which the keys were not made.
     pub(crate) fn check(&self, gadget: &RingGadget<W>) -> Result<(), LatticeError> {
         self.keys.iter().try_for_each(|key| key.check(gadget))
     }

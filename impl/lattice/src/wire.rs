@@ -1,4 +1,4 @@
-//! Bit-packed residues: what ciphertexts and keys are on the wire.
+//! Bit-packed residues, the form of ciphertexts and keys on the wire.
 //!
 //! Residues modulo q take ceil(log2 q) bits each, least significant bit first, without gaps between the residues of one
 //! message; the last byte is padded with zero bits.
@@ -8,10 +8,10 @@ use ring::{Poly, Ring, Seed, Word};
 /// Bytes of a seed.
 pub const SEED_BYTES: usize = 16;
 
-/// Bytes that are not a message of the expected form.
+/// The error about bytes that are not a message of the expected form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
-    /// Not the length of the message.
+    /// The length is wrong.
     #[error("{found} bytes where the message has {expected}")]
     Length {
         /// Bytes the message has.
@@ -19,7 +19,7 @@ pub enum WireError {
         /// Bytes given.
         found: usize,
     },
-    /// A residue outside its range.
+    /// A residue is out of range.
     #[error("residue {residue} is not below its modulus {modulus}")]
     Residue {
         /// The residue read.
@@ -27,7 +27,7 @@ pub enum WireError {
         /// Its modulus.
         modulus: u64,
     },
-    /// Padding bits that are set.
+    /// A padding bit is set.
     #[error("the padding after the last residue is not zero")]
     Padding,
 }

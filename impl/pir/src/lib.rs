@@ -1,4 +1,4 @@
-//! PIR protocols: [`core`] says what a protocol is and runs it, [`parts`] are what protocols share, below [`protocol`] is one folder each.
+//! PIR protocols: [`core`] defines a protocol and runs it, [`parts`] has what protocols share, and [`protocol`] has a folder for each.
 //! Arrows run down: a protocol uses parts, parts use the core.
 
 pub mod core;

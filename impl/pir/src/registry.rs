@@ -1,4 +1,4 @@
-//! The protocols of this program behind one table: what the command line needs, with their types erased.
+//! The table of all protocols, with their types erased, as the command line needs it.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ use crate::protocol::{
     ypir::{Inspire0, Ypir},
 };
 
-/// Makes a session that has not yet done anything.
+/// Makes a session whose work has not begun.
 pub type OpenSession =
     for<'a> fn(&ParameterFile, Database, Workload, &Options, &'a dyn Progress) -> Result<Box<dyn Session + 'a>>;
 

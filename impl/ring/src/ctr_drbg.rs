@@ -1,4 +1,4 @@
-//! CTR_DRBG with AES-128 and no derivation function (NIST SP 800-90A Rev. 1, section 10.2.1): what a 32-byte seed expands to.
+//! CTR_DRBG with AES-128 and no derivation function (NIST SP 800-90A Rev. 1, section 10.2.1), which expands a 32-byte seed.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use aes::{Aes128, Block};
@@ -6,17 +6,17 @@ use aes::{Aes128, Block};
 /// Bytes of the seed: a key and a block.
 pub const DRBG_SEED_BYTES: usize = 32;
 
-/// Bytes of one request at most: 2^19 bits (SP 800-90A, table 3).
+/// Most bytes of one request: 2^19 bits (SP 800-90A, table 3).
 const REQUEST_BYTES: usize = 1 << 16;
 
-/// The generator. Deterministic: seeds that travel in place of what they expand to.
+/// The generator. It is deterministic: a seed is sent instead of its expansion.
 pub struct CtrDrbg {
     cipher: Aes128,
     counter: u128,
 }
 
 impl CtrDrbg {
-    /// The generator of that seed and personalization string: streams of one seed differ where these do.
+    /// The generator of that seed and personalization string: different strings give different streams of one seed.
     pub fn new(seed: &[u8; DRBG_SEED_BYTES], personalization: &[u8; DRBG_SEED_BYTES]) -> Self {
         let mut drbg = Self { cipher: Aes128::new(&[0; 16].into()), counter: 0 };
         drbg.update(&std::array::from_fn(|i| seed[i] ^ personalization[i]));

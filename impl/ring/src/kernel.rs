@@ -1,4 +1,4 @@
-//! Run-time choice of the instruction set. Each operation has one file per path, same functions, same bits, and [`dispatch!`] calls that of
+//! Run-time choice of the instruction set. Each operation has one file per path, with the same functions and results, and [`dispatch!`] calls that of
 //! a [`Checked`] kernel.
 
 use std::fmt;
@@ -21,13 +21,13 @@ pub enum KernelError {
     /// The processor lacks instructions.
     #[error("kernel {kernel} needs {missing}, which this processor lacks")]
     Missing {
-        /// The kernel asked for.
+        /// The requested kernel.
         kernel: Kernel,
         /// The features that are missing, comma-separated.
         missing: String,
     },
-    /// Not the name of a kernel.
-    #[error("no kernel is called {0:?}: they are scalar, avx2 and avx512")]
+    /// No kernel has this name.
+    #[error("unknown kernel {0:?}: the kernels are scalar, avx2 and avx512")]
     Unknown(String),
 }
 
@@ -104,13 +104,13 @@ pub(crate) enum Processor {
     Zen,
     /// AMD's Zen 4, which alone has BF16 and neither of those.
     Zen4,
-    /// Intel's before, from Ice Lake on.
+    /// Earlier Intel processors, from Ice Lake on.
     Older,
 }
 
 #[cfg(target_arch = "x86_64")]
 impl Processor {
-    /// That of this machine. Looked up in a cached word.
+    /// The kind of this machine, looked up in a cached word.
     pub(crate) fn here() -> Self {
         match (is_x86_feature_detected!("avx512fp16"), is_x86_feature_detected!("avx512bf16")) {
             (true, _) => Self::Intel,
@@ -120,15 +120,14 @@ impl Processor {
         }
     }
 
-    /// Whether what streams from memory is better asked for into the second-level cache than into the first: Zen 4 gave 1.5 to 2 times
-    /// as much then. It waits for few lines at a time in the first level, which has no room to spare beside digits or queries.
+    /// Whether streamed memory is better prefetched into the second-level cache than into the first: Zen 4 then reads 1.5 to 2 times
+    /// as fast. Its first level waits for few lines at a time, and has no room to spare beside digits or queries.
     pub(crate) fn asks_for_second_level(self) -> bool {
         self == Self::Zen4
     }
 }
 
-/// Asks for the line at an address, which may be any: prefetches do not fault. Into the second-level cache with `SECOND`, else into the
-/// first.
+/// Prefetches the line at any address, which cannot fault, into the second-level cache with `SECOND`, else into the first.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "sse")]
 #[inline]
@@ -137,7 +136,7 @@ pub(crate) fn ask_for<const SECOND: bool, T>(at: *const T) {
     if SECOND { _mm_prefetch::<_MM_HINT_T1>(at.cast()) } else { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
 }
 
-/// A kernel that the processor was seen to support: holding one proves that it has the instructions.
+/// A kernel that was checked: its existence proves that the processor has the instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked(Kernel);
 

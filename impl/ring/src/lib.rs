@@ -1,7 +1,7 @@
 //! The ground floor of Pirlab. Modulo 2^32: bit-packed matrices and their products. Modulo words, prime or not: slices of
 //! residues, residue number systems, the negacyclic transform, and polynomials modulo X^N + 1 with their automorphisms. Beside
 //! them the pseudorandom generator, the samplers of secrets and noise, and the memory-bandwidth probe against which kernels are
-//! judged. One kernel file per instruction set, chosen at run time, bit-identical.
+//! judged. Each instruction set has one kernel file; they are chosen at run time and give identical bits.
 //!
 //! In the matrix modules residues are `u32` and arithmetic wraps modulo 2^32.
 

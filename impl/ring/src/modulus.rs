@@ -12,7 +12,7 @@ pub struct ModulusError {
     pub bits: u32,
 }
 
-/// A modulus q with 2 <= q < 2^31 (`u32`) or 2^62 (`u64`), and what Barrett's reduction needs. Operands and results are
+/// A modulus q with 2 <= q < 2^31 (`u32`) or 2^62 (`u64`), and the constants of Barrett's reduction. Operands and results are
 /// residues in [0, q) unless said otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Modulus<W> {

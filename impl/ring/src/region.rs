@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapMut, MmapRaw};
 
-/// What blocks of tables are mapped in, of which only what is touched takes memory.
+/// Bytes of a mapping that tables share, of which only touched pages take memory.
 const SHARED_BYTES: usize = 256 << 20;
-/// Blocks that share mappings are shorter: ends that are no whole huge page matter little for the others.
+/// Blocks from this length on have their own mapping: for them a partial huge page at the end matters little.
 const SHARED_BELOW: usize = 32 << 20;
 /// Shared blocks begin on a page of x86-64.
 const PAGE_BYTES: usize = 4096;
-/// A huge page of x86-64, and what a block must have to be given whole ones.
+/// A huge page of x86-64, and the alignment of blocks that consist of whole ones.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 const WHOLE_FROM_BYTES: u64 = HUGE_PAGE_BYTES / 16;
 
@@ -23,7 +23,7 @@ pub(crate) const fn whole_pages_bytes(len: u64) -> u64 {
     }
 }
 
-/// The mapping that the next shared block is of, and where it begins.
+/// The mapping of the next shared block, and the place where it begins.
 static SHARED: Mutex<Option<(Arc<MmapRaw>, usize)>> = Mutex::new(None);
 
 /// One cache line; the unit of the fallback allocation, so that it is as well aligned as the kernels like.
@@ -33,7 +33,7 @@ struct Line(#[expect(dead_code, reason = "only its bytes are used")] [u8; 64]);
 
 enum Backing {
     Map(MmapMut),
-    /// From that byte on, which no other block has.
+    /// The bytes of the mapping from this one on, which no other block uses.
     Shared(Arc<MmapRaw>, usize),
     Heap(Vec<Line>),
 }
@@ -60,15 +60,15 @@ impl Region {
         Some(Self { backing, len })
     }
 
-    /// As [`Self::zeroed`], for one table that is read again and again and may be short: from an eighth of a megabyte on it gets
-    /// whole huge pages, the last one too. Read by small pages, one of two megabytes took a fifth longer.
+    /// Like [`Self::zeroed`], for one table that is read again and again and may be short: from an eighth of a megabyte on it gets
+    /// whole huge pages, including the last one. With small pages, a table of two megabytes took a fifth longer to read.
     pub(crate) fn zeroed_on_whole_pages(len: usize) -> Option<Self> {
         let mapping = usize::try_from(whole_pages_bytes(len as u64)).ok().and_then(|bytes| map(bytes.max(1)));
         mapping.map(|mapping| Self { backing: Backing::Map(mapping), len }).or_else(|| Self::zeroed(len))
     }
 
-    /// As [`Self::zeroed`], for one of many tables that live long: blocks of less than some megabytes share mappings, since one
-    /// alone seldom covers a whole huge page, and memory read by small pages is slower.
+    /// Like [`Self::zeroed`], for one of many tables that live long: blocks of less than some megabytes share mappings, because one
+    /// alone seldom covers a whole huge page, and memory on small pages is read more slowly.
     pub(crate) fn zeroed_among_others(len: usize) -> Option<Self> {
         let take = || {
             let bytes = len.max(1).next_multiple_of(PAGE_BYTES);
@@ -111,8 +111,8 @@ impl Region {
 }
 
 impl Drop for Region {
-    /// A block of a mapping that others still use gives its memory back, where pages are known to be as small as blocks are aligned:
-    /// a larger page would hold bytes of its neighbours. Elsewhere the memory goes with the mapping.
+    /// Returns the memory of a block whose mapping others still use, if pages are known to be no larger than the alignment of blocks: a
+    /// larger page would hold bytes of its neighbours. Otherwise the memory is returned with the mapping.
     fn drop(&mut self) {
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         if let Backing::Shared(map, start) = &self.backing {

@@ -12,7 +12,7 @@ use rand::RngCore;
 const BATCH_BYTES: usize = 4096;
 
 /// Uniform residues from a source of random bytes: each little-endian word, masked to the bits of q - 1, is a residue if it is below
-/// q and is passed over if not. So there is no bias, and the residues depend on the bytes alone, not on how they were drawn.
+/// q and is skipped otherwise. So there is no bias, and the residues depend only on the bytes, not on the way they were drawn.
 struct Rejection<F> {
     /// Fills a buffer with the next bytes of the source.
     next: F,
@@ -55,8 +55,8 @@ pub fn fill_uniform<W: Word>(rng: &mut impl RngCore, moduli: &[Modulus<W>], out:
     fill_limbs(Rejection::new(|bytes: &mut [u8]| rng.fill_bytes(bytes)), moduli, out);
 }
 
-/// As [`fill_uniform`], with residues that only the seed of `prg` and the number of the stream decide: for seeds that travel in place
-/// of what they expand to.
+/// Like [`fill_uniform`], with residues determined by the seed of `prg` and the number of the stream: for seeds that are sent instead
+/// of their expansion.
 pub fn expand_uniform<W: Word>(prg: &Prg, stream: u64, moduli: &[Modulus<W>], out: &mut [W]) {
     let mut offset = 0;
     let next = |bytes: &mut [u8]| {
@@ -81,7 +81,7 @@ pub enum Small {
     Binary,
     /// -1, 0 or 1, each with probability 1/3.
     Ternary,
-    /// That many entries of -1 or 1 at uniform places with uniform signs, zeros elsewhere.
+    /// A fixed number of entries -1 or 1 at uniform places with uniform signs, zeros elsewhere.
     FixedWeight(usize),
     /// The discrete Gaussian.
     Gaussian(DiscreteGaussian),
@@ -91,7 +91,7 @@ pub enum Small {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{weight} entries are not zero, but the vector has only {len}")]
 pub struct WeightError {
-    /// The weight asked for.
+    /// The requested weight.
     pub weight: usize,
     /// Length of the vector.
     pub len: usize,

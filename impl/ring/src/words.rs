@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 /// A fixed number of words, zero at first, on huge pages where the system grants them: for hints, keys and other tables that are
-/// streamed through. From a `Vec`, whose pages are small, the same products read memory up to a third slower.
+/// read as streams. From a `Vec`, whose pages are small, the same products read memory up to a third more slowly.
 pub struct Buffer<W> {
     region: Region,
     len: usize,

@@ -1,7 +1,7 @@
-//! What operations cost: counts by kind, which add and scale.
+//! The cost of operations: counts by kind, which add and scale.
 //!
-//! Every operation that a protocol calls has a twin beside it, named after it, that takes shapes and gives its [`Work`]. Descriptions
-//! are sums of these; estimator/cost/operations.toml says how long one of each kind takes.
+//! Every operation that a protocol calls has a twin beside it, named after it, that takes shapes and returns its [`Work`]. Descriptions
+//! are sums of these; estimator/cost/operations.toml has the seconds of one operation of each kind.
 
 use std::collections::BTreeMap;
 use std::iter::Sum;
@@ -38,11 +38,11 @@ kinds! {
     ResidueMultiplyAdds = "residue_multiply_adds",
     /// A residue that an automorphism, a sum or a difference moves.
     MovedSlots = "automorphism_slots",
-    /// A residue of a packing table of few ciphertexts, made.
+    /// Making a residue of a packing table of few ciphertexts.
     SmallTableSlots = "small_table_slots",
-    /// A residue of a packing table of InspiRING, made.
+    /// Making a residue of a packing table of InspiRING.
     TableSlots = "table_slots",
-    /// A residue of a packing table of CDKS, made.
+    /// Making a residue of a packing table of CDKS.
     TreeSlots = "tree_slots",
     /// An entry of a packed matrix times a word of the only vector.
     MultiplyAddsPacked = "multiply_adds_packed",
@@ -94,7 +94,7 @@ kinds! {
     WidenedEntries = "widened_entries",
     /// An entry cut from the bits of records.
     CutEntries = "cut_entries",
-    /// A residue of a polynomial of InsPIRe's planes, made.
+    /// Making a residue of a polynomial of InsPIRe's planes.
     PlaneEntries = "plane_entries",
     /// A residue turned, added and subtracted in an interpolation.
     Butterflies = "butterflies",
@@ -110,11 +110,11 @@ kinds! {
     WordsWritten = "words_written",
     /// A query of a batch beside the first.
     Queries = "queries",
-    /// What any phase takes.
+    /// The fixed cost of any phase.
     Phases = "phases",
 }
 
-/// Counts by kind. A kind may be counted as zero, which is not the same as no count: descriptions show it.
+/// Counts by kind. Descriptions show a kind that is counted as zero, but not one without a count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work(BTreeMap<Kind, u64>);
 
@@ -124,12 +124,12 @@ pub fn count(factors: &[u64]) -> u64 {
 }
 
 impl Work {
-    /// Operations of one kind, as many as the product of the factors.
+    /// Operations of one kind, whose number is the product of the factors.
     pub fn of(kind: Kind, factors: &[u64]) -> Self {
         Self::from([(kind, count(factors))])
     }
 
-    /// How many of that kind.
+    /// The number of operations of that kind.
     pub fn get(&self, kind: Kind) -> u64 {
         self.0.get(&kind).copied().unwrap_or(0)
     }

@@ -9,7 +9,7 @@ use crate::lab::{Lab, Tally};
 use crate::primitive::{About, Described, Failed};
 use crate::settings::{Refusal, Settings};
 
-/// What is selected at each step.
+/// The choice of each step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Input {
@@ -19,11 +19,11 @@ enum Input {
     Constant,
 }
 
-/// Which RGSW encryptions select.
+/// The RGSW encryptions that select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Selectors {
-    /// A fresh one each step.
+    /// A fresh one in each step.
     Fresh,
     /// The same one in all steps.
     One,

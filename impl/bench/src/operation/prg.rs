@@ -30,7 +30,7 @@ pub fn read(settings: &Settings) -> Read {
 
 impl Primitive for Generator {
     fn describe(&self) -> Result<Described, Refusal> {
-        // A gigabyte a second is slow for it.
+        // A gigabyte a second is a safe lower bound of its rate.
         let call = self.bytes as f64 * 1e-9;
         Ok(Described {
             settings: complete(self)?,

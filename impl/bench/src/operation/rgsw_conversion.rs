@@ -23,7 +23,7 @@ pub struct Conversion {
     squaring_base: u64,
     #[serde(default)]
     extraction: Extraction,
-    /// Automorphisms that all rows share at least; decides how far apart they are.
+    /// Least number of automorphisms that all rows share, which determines their distance.
     #[serde(default)]
     shared: u32,
 }
@@ -91,7 +91,7 @@ impl InRing for Conversion {
 }
 
 impl Conversion {
-    /// Those of the automorphisms and of the square.
+    /// The gadgets of the automorphisms and of the square.
     fn gadgets<W: Word>(&self, Bench { shared, ring, .. }: &Bench<W>) -> Result<[RingGadget<W>; 2], Refusal> {
         let family = shared.family()?;
         let of = |base, key| GadgetSetting { family, base, dropped: 0 }.build(ring, key);

@@ -1,4 +1,4 @@
-//! `ring-switch`: the switch to a small ring with moduli of its own for mask and body, as responses are compressed.
+//! `ring-switch`: the switch to a small ring with different moduli for mask and body, as in the compression of responses.
 
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ impl RingSwitch {
         let read = |text: &str, key: &str| modulus(text, key, 4..=(1 << 31) - 1);
         let mask_modulus = read(&self.to_modulus_a, "to_modulus_a")?;
         if mask_modulus % (2 * self.shared.setting.n as u64) != 1 || !ring::primes::is_prime(mask_modulus) {
-            let problem = format!("{mask_modulus} is no prime equal to 1 modulo 2 n = {}.", 2 * self.shared.setting.n);
+            let problem =
+                format!("{mask_modulus} is not a prime equal to 1 modulo 2 n = {}.", 2 * self.shared.setting.n);
             return Err(Refusal::new("to_modulus_a", problem));
         }
         let body_modulus = read(&self.to_modulus_b, "to_modulus_b")?;
@@ -69,7 +70,7 @@ impl RingSwitch {
 
 pub const ABOUT: About = (
     "ring-switch",
-    "switches to a small ring, mask and body to moduli of their own: seconds, bytes, noise under many keys",
+    "switches to a small ring, with different moduli for mask and body: seconds, bytes, noise under many keys",
 );
 
 pub fn read(settings: &Settings) -> Read {
@@ -78,7 +79,7 @@ pub fn read(settings: &Settings) -> Read {
     let own = RingSwitch { shared, ..rest.parse()? };
     bounded(own.ciphertexts, "ciphertexts", 1..=1 << 30)?;
     if !own.n_to.is_power_of_two() || !(64..own.shared.setting.n.max(65)).contains(&own.n_to) {
-        return Err(Refusal::new("n_to", format!("{} is no power of two from 64 to n / 2.", own.n_to)));
+        return Err(Refusal::new("n_to", format!("{} is not a power of two from 64 to n / 2.", own.n_to)));
     }
     gaussian(own.switch_stddev, "switch_stddev")?;
     own.small_secret()?;

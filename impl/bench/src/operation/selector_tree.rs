@@ -31,7 +31,7 @@ impl InRing for Tree {
     fn read(rest: &Settings, _: &Shared) -> Result<Self, Refusal> {
         let own: Self = rest.parse()?;
         bounded(own.trees, "trees", 1..=1 << 30)?;
-        // A tree of one bit would have only the product of the root, a constant whose digits are no average.
+        // A tree of one bit would have only the product of the root, a constant whose digits are not random.
         bounded(own.bits, "bits", 2..=16)?;
         bounded(own.plain_modulus, "plain_modulus", 2..=1 << 20)?;
         Ok(own)

@@ -19,9 +19,9 @@ use crate::protocol::row::one;
 struct Request {
     id: String,
     parameters: PathBuf,
-    /// What the file `parameters` would hold; it need not exist.
+    /// The contents to use for the file `parameters`, which need not exist.
     toml: Option<String>,
-    /// Values that stand instead of the file's, by dotted key.
+    /// Values that replace the file's, by dotted key.
     #[serde(default)]
     with: With,
     records: u64,

@@ -57,7 +57,7 @@ struct Built {
     profile: &'static str,
 }
 
-/// Tools the pipeline needs, with what helps where one is missing.
+/// Tools that the pipeline needs, with the remedy for a missing one.
 const TOOLS: [(&str, &str); 5] = [
     ("git", "install git with the system's package manager"),
     ("python3", "install Python 3.11 or newer, with its venv module"),
@@ -97,7 +97,7 @@ fn kernels() -> Vec<Path> {
     Kernel::ALL.into_iter().map(path).collect()
 }
 
-/// The first line that a tool says of its version.
+/// The first line of a tool's version.
 fn version(name: &str) -> Option<String> {
     let output = Command::new(name).arg("--version").output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

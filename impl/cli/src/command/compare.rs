@@ -80,13 +80,13 @@ fn refuse(path: &Path, problem: &str) -> Failure {
     Failure::Input(format!("record {}: {problem}. Give records of `pirlab run`.", path.display()))
 }
 
-/// A run record that does not hold.
+/// A run record that breaks a rule.
 fn refuse_record(path: &Path, problem: &str) -> Failure {
     let problem = problem.trim_end_matches('.');
     Failure::Input(format!("record {}: {problem}. Delete it and measure again.", path.display()))
 }
 
-/// The run record in a file; `None` where the file's JSON is something else.
+/// The run record in a file; `None` if the file's JSON is something else.
 fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the record", e))?;
     let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| refuse(path, &format!("not JSON: {e}")))?;
@@ -94,7 +94,7 @@ fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     if word("schema") != Some(RUN_SCHEMA) {
         return Ok(None);
     }
-    // Before anything else of the record, which may look different for a protocol of another program.
+    // This is checked first, because a record of another program's protocol may look different.
     if let Some(Err(e)) = word("protocol").map(registry::find) {
         return Err(refuse(path, &format!("key `protocol`: {}", e.to_string().trim_end_matches('.'))));
     }
@@ -104,7 +104,7 @@ fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     Ok(Some(record))
 }
 
-/// What two records must share to be the same row.
+/// The facts that records of one row share.
 fn row_key(record: &RunRecord) -> String {
     let database = &record.database;
     let queries = if record.queries == 1 { String::new() } else { format!(", {} queries", record.queries) };
@@ -152,10 +152,10 @@ fn pair<'a>(
     if pairs.is_empty() { nothing("no row with status ok is in both") } else { Ok(pairs) }
 }
 
-/// What a record says of a commit that nobody knows.
+/// The value of an unknown commit in a record.
 const UNKNOWN_COMMIT: &str = "unknown";
 
-/// What makes two records incomparable: another machine, another program, another way to run it.
+/// Differences that make two records incomparable: machine, program, or the way it was run.
 fn mixed(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     let mut lines = Vec::new();
     let mut differ = |what: &str, a: String, b: String| {
@@ -179,7 +179,7 @@ fn mixed(a: &RunRecord, b: &RunRecord) -> Vec<String> {
     if !unknown {
         differ("commit", a.build.commit.clone(), b.build.commit.clone());
     }
-    // Where no commit stands for the sources, their hash tells whether they were the same.
+    // If a commit does not identify the sources, their hash does.
     if (unknown || uncertain) && a.protocol == b.protocol {
         differ("sources", a.build.source_hash.clone(), b.build.source_hash.clone());
     } else if unknown {
@@ -245,8 +245,8 @@ fn compared(a: &RunRecord, b: &RunRecord) -> String {
 /// Draws of the bootstrap.
 const DRAWS: usize = 4000;
 
-/// 95 % interval of median(b) / median(a), by resampling both; the same samples give the same interval. `None` where one of them has
-/// a single sample, whose spread nobody knows, or a median that may be zero.
+/// 95 % interval of median(b) / median(a), by resampling both; the same samples give the same interval. `None` if one of them has
+/// a single sample, whose spread is unknown, or a median that may be zero.
 fn interval(a: &[f64], b: &[f64]) -> Option<(f64, f64)> {
     if a.len().min(b.len()) < 2 {
         return None;

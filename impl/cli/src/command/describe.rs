@@ -1,4 +1,4 @@
-//! `pirlab describe`: what a parameter set means at a database size, without touching a database.
+//! `pirlab describe`: the layout and sizes of a parameter set for a database, without touching a database.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub struct Args {
     /// Parameter file, or the name of a set below --params-root.
     #[arg(value_name = "PARAMS", required_unless_present = "batch")]
     parameters: Option<PathBuf>,
-    /// Puts a value in the place of the set's own, or adds it, by dotted key: folding.rows=8192. May be given for several keys.
+    /// Replaces or adds a value of the set, by dotted key: folding.rows=8192. May be given for several keys.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_with)]
     with: Vec<(String, Value)>,
     /// Number of records.
@@ -36,14 +36,14 @@ pub struct Args {
     /// Records changed by one update.
     #[arg(long, value_name = "U", value_parser = parse_count, default_value_t = 0)]
     updates: u64,
-    /// Of a server that does not hold the preprocessed database but streams it.
+    /// Describe a server that streams the preprocessed database instead of keeping it.
     #[arg(long)]
     streamed: bool,
     /// As JSON.
     #[arg(long)]
     json: bool,
     /// Answer JSON lines {"id", "parameters", "with", "records", "record_bits", "queries", "updates", "streamed"} on standard input, a line
-    /// each: a description with that id, or {"id", "error"}. With "toml", that text stands for the parameter file.
+    /// each: a description with that id, or {"id", "error"}. With "toml", that text replaces the parameter file.
     #[arg(long, conflicts_with_all = [
         "parameters", "with", "records", "record_bits", "queries", "updates", "streamed", "json",
     ])]
@@ -64,7 +64,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     if args.json { print_json(&description) } else { print(&page(&description)) }
 }
 
-/// A description as people read it.
+/// A description as text for a person.
 fn page(d: &Description) -> String {
     let shape = &d.shape;
     let database = u64::try_from(shape.database_bits.div_ceil(8)).unwrap_or(u64::MAX);
@@ -176,7 +176,7 @@ fn instances(all: &[LweInstance]) -> String {
     text
 }
 
-/// What to type into Sage with the lattice estimator loaded.
+/// The input for Sage with the lattice estimator loaded.
 fn estimator_call(instance: &LweInstance) -> String {
     let modulus = instance.modulus.replace('^', "**");
     let secret = match instance.secret {

@@ -9,7 +9,7 @@ use crate::protocol::plan::Plan;
 /// Print, as JSON, the staleness key that a record of each row would carry.
 ///
 /// A key is a hash of the parameter file, the row and the sources of its protocol and of everything below it. A record with
-/// the same key needs not be measured again.
+/// the same key need not be measured again.
 #[derive(clap::Args)]
 pub struct Args {
     /// The group file.

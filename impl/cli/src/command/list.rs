@@ -12,7 +12,7 @@ use crate::output::{Table, note, print, print_json, word};
 use crate::protocol::find::{PARAMS_ROOT, read_parameters};
 use crate::store;
 
-/// List the protocols and the parameter sets there are.
+/// List the protocols and the parameter sets.
 #[derive(clap::Args)]
 pub struct Args {
     /// Folder of the parameter sets.

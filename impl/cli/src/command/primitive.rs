@@ -1,4 +1,4 @@
-//! `pirlab primitive`: lists, describes and measures operations on their own.
+//! `pirlab primitive`: lists, describes and measures single operations.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::measure::group;
 use crate::output::{Table, print, print_json};
 use crate::primitive::plan::{PrimitivePlan, describe, find};
 
-/// Measure operations on their own (a decomposition, a product), beside whole protocols.
+/// Measure single operations (a decomposition, a product), beside whole protocols.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -25,7 +25,7 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List the primitives there are.
+    /// List the primitives.
     List {
         /// As JSON.
         #[arg(long)]
@@ -87,7 +87,7 @@ struct Request {
     settings: Settings,
 }
 
-/// What a request means, as `pirlab primitive describe` answers it.
+/// The answer of `pirlab primitive describe` to a request.
 #[derive(Serialize, Deserialize, JsonSchema)]
 pub struct PrimitiveDescription {
     /// Always [`DESCRIPTION_SCHEMA`].

@@ -1,4 +1,4 @@
-//! `pirlab resolve`: parameter sets with all that they take over from others.
+//! `pirlab resolve`: parameter sets with everything that they inherit.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use crate::failure::Outcome;
 use crate::output::print;
 use crate::protocol::find::{find_set, parse_with, read_parameters};
 
-/// Print parameter sets in full, as JSON, a line each: what they extend and --with is put together. Values are not checked.
+/// Print resolved parameter sets as JSON, a line each: their own tables, those of the sets they extend, and --with. Values are not checked.
 #[derive(clap::Args)]
 pub struct Args {
     /// Parameter files, or names of sets below --params-root.
     #[arg(value_name = "PARAMS", required = true)]
     parameters: Vec<PathBuf>,
-    /// Puts a value in the place of each set's own, or adds it, by dotted key: folding.rows=8192. May be given for several keys.
+    /// Replaces or adds a value of each set, by dotted key: folding.rows=8192. May be given for several keys.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_with)]
     with: Vec<(String, Value)>,
     /// Folder of the parameter sets (params).

@@ -31,16 +31,16 @@ pub struct Args {
     /// Parameter file, or the name of a set below --params-root.
     #[arg(value_name = "PARAMS", required_unless_present = "group")]
     parameters: Option<PathBuf>,
-    /// Puts a value in the place of the set's own, or adds it, by dotted key: folding.rows=8192. May be given for several keys.
+    /// Replaces or adds a value of the set, by dotted key: folding.rows=8192. May be given for several keys.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_with)]
     with: Vec<(String, Value)>,
-    /// Number of records; without it, as many as the database's file holds, which must then be whole ones.
+    /// Number of records; by default all of the database's file, which must then hold whole records.
     #[arg(long, value_name = "N", value_parser = parse_count)]
     records: Option<u64>,
     /// Bits of one record.
     #[arg(long, value_name = "W", value_parser = parse_count, required_unless_present = "group")]
     record_bits: Option<u64>,
-    /// Where the record goes (JSON); - is standard output. A link is followed; a device or a pipe is written into.
+    /// File of the record (JSON); - is standard output. A link is followed; a device or a pipe is written into.
     #[arg(long, value_name = "FILE", required_unless_present = "group")]
     out: Option<PathBuf>,
     /// The database: seeded:HEX (record i is the output of a generator), file:PATH (records of W bits back to back), or
@@ -56,8 +56,8 @@ pub struct Args {
     /// Threads of the server; with one, the process is pinned to a core.
     #[arg(long, value_name = "T", value_parser = parse_count, default_value_t = 1)]
     threads: u64,
-    /// Do not hold the preprocessed database (InsPIRe: the packing tables): build it block by block while answering, outside the
-    /// clock, as where it exceeds memory. The record says so. Not every protocol can.
+    /// Do not keep the preprocessed database (InsPIRe: the packing tables): build it block by block while answering, outside the
+    /// clock, as is necessary if it exceeds memory. The record states it. Not every protocol can stream.
     #[arg(long)]
     streamed: bool,
     /// Kernel path: auto, scalar, avx2 or avx512.
@@ -70,7 +70,7 @@ pub struct Args {
     /// from the operating system.
     #[arg(long, value_name = "HEX")]
     seed: Option<String>,
-    /// Seconds for which stages of few values each are diagnosed on, after the repetitions; without it, 20, or as long as these took.
+    /// Seconds for which stages with few values are diagnosed after the repetitions; by default 20, or the time of the repetitions if that is longer.
     #[arg(long, value_name = "S")]
     noise_seconds: Option<f64>,
     /// Folder of the parameter sets (params).
@@ -119,7 +119,7 @@ pub fn main(args: Args) -> Outcome<()> {
     }
 }
 
-/// How many records a database holds that is a file.
+/// The number of records in a database's file.
 fn records_in_file(database: &str, record_bits: u64) -> Outcome<u64> {
     let path = database_file(database).ok_or_else(|| {
         Failure::Input(format!("--records is missing: database `{database}` is not a file. Give --records N."))
@@ -127,7 +127,7 @@ fn records_in_file(database: &str, record_bits: u64) -> Outcome<u64> {
     Ok(pir::core::database::records_in_file(path, record_bits)?)
 }
 
-/// The row that the command line asks for, made ready.
+/// The prepared row of the command line.
 fn plan(args: Args) -> Outcome<Plan> {
     let (Some(parameters), Some(record_bits), Some(out)) = (&args.parameters, args.record_bits, args.out) else {
         // Clap requires them.

@@ -23,7 +23,7 @@ use crate::store;
 /// NAME is description, run, group, primitive-description, primitive, primitive-group, calibration, or a protocol (the schema of its parameter files).
 #[derive(clap::Args)]
 pub struct Args {
-    /// Which schema.
+    /// Name of the schema.
     #[arg(value_name = "NAME", required_unless_present_any = ["all", "parameters"])]
     name: Option<String>,
     /// Write all schemas as <name>.schema.json to the folder --out.
@@ -50,7 +50,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     };
     let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
         let known: Vec<&str> = schemas.iter().map(|(known, _)| known.as_str()).collect();
-        return Err(Failure::Input(format!("schema `{name}`: there is none of that name; give {}.", known.join(", "))));
+        return Err(Failure::Input(format!("schema `{name}` is unknown; give {}.", known.join(", "))));
     };
     match &args.out {
         Some(out) => store::write(out, &to_json(schema)?),

@@ -1,4 +1,4 @@
-//! `pirlab worker` (hidden): measures one row; its orders come on standard input.
+//! `pirlab worker` (hidden): measures one row by the orders on standard input.
 
 use std::sync::mpsc::Receiver;
 
@@ -19,7 +19,7 @@ use crate::protocol::plan::Plan;
 /// Measure one row of a group; started by `pirlab run --group`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// What the row is of.
+    /// The kind of the row.
     kind: Kind,
 }
 
@@ -51,9 +51,9 @@ fn answer<R: Serialize>(reply: &Reply<R>) -> Outcome<()> {
     print(&line)
 }
 
-/// Measures the row that comes first, step by step, until there are no more orders.
+/// Measures the row of the first order, step by step, until the orders end.
 fn measure<J: Job>() -> Outcome<J::Report> {
-    // When the parent is gone, the input ends, and with it this process, even in the middle of a long step.
+    // When the parent ends, the input ends, and then this process exits, even in the middle of a long step.
     let orders = received(std::io::stdin(), || std::process::exit(1));
     let Order::Row(row) = next::<J::Row>(&orders)? else {
         return Err(Failure::Input("worker: a row comes first.".into()));

@@ -1,4 +1,4 @@
-//! Read bandwidth of one core, probed by a process of its own, so that the probe's buffer does not count as the run's memory.
+//! Read bandwidth of one core, probed by a separate process, so that the probe's buffer does not count as the run's memory.
 
 use std::process::{Command, Stdio};
 
@@ -11,7 +11,7 @@ use crate::output::note;
 
 pub const BEST_OF: usize = 5;
 
-/// What `pirlab probe` prints.
+/// The output of `pirlab probe`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Probed {
     pub bytes_per_second: f64,
@@ -28,7 +28,7 @@ pub fn largest_cache() -> Option<u64> {
     sizes.filter_map(|size| size.trim().strip_suffix('K')?.parse::<u64>().ok()).max().map(|kibibytes| kibibytes << 10)
 }
 
-/// Probes in this process, where the buffer fits in memory.
+/// Probes in this process, if the buffer fits in memory.
 pub fn here(buffer_bytes: u64, best_of: usize) -> Result<Probed, String> {
     let buffer = usize::try_from(buffer_bytes).map_err(|_| "the buffer is longer than memory can be".to_string())?;
     if memory::free().is_some_and(|free| free < buffer_bytes.saturating_add(buffer_bytes / 16)) {
@@ -36,14 +36,14 @@ pub fn here(buffer_bytes: u64, best_of: usize) -> Result<Probed, String> {
     }
     pin::to_one_core();
     let probe = Probe::new(Kernel::best(), buffer).map_err(|e| e.to_string())?;
-    // One pass with every way to read, the others with the fastest: as good as all passes with all ways, in a quarter of the time.
+    // One pass tries every way to read, and the others use the fastest: this is as good as trying all in every pass, in a quarter of the time.
     let first = probe.best(1);
     let others = (1..best_of).map(|_| probe.once(first.streams, first.ahead));
     let bytes_per_second = others.fold(first.bytes_per_second, f64::max);
     Ok(Probed { bytes_per_second, buffer_bytes, best_of: best_of as u64, kernel: Kernel::best().to_string() })
 }
 
-/// Probes in a child process; a probe that fails is only noted.
+/// Probes in a child process; a failure only prints a note.
 pub fn in_child() -> Option<f64> {
     let probe = || -> Result<f64, String> {
         let program = std::env::current_exe().map_err(|e| e.to_string())?;

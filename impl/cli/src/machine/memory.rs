@@ -1,4 +1,4 @@
-//! Memory: what the machine has and leaves free (control groups included), what this process took at most.
+//! Memory: the machine's total and free memory (control groups included), and the peak of this process.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ fn kib(text: &str, key: &str) -> Option<u64> {
 
 /// Makes the allocator return every block of [`pir::core::description::MAPPED_BYTES`] (a megabyte) or more to the system as soon as it is freed, and keep up to four
 /// megabytes of smaller ones. By default glibc raises the first bound as a program runs and then keeps freed blocks, so that a
-/// peak depends on the order of allocations; and where that bound is set, it keeps 128 KiB, so that answers of a tenth of a
-/// millisecond spend a fifth to a third of their time on pages that the one before gave back.
+/// peak depends on the order of allocations; with the first bound set, it keeps only 128 KiB, so that answers of a tenth of a
+/// millisecond spend a fifth to a third of their time on pages that the previous one returned.
 pub fn settle_allocator() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: mallopt only sets numbers; nothing else runs yet.
@@ -28,15 +28,15 @@ pub fn total() -> Option<u64> {
     kib(&fs::read_to_string("/proc/meminfo").ok()?, "MemTotal")
 }
 
-/// Memory this process could take: what the system has available, or what its control group still allows. `None` where the
-/// system does not say.
+/// Memory that this process could take: the available memory of the system or of its control group. `None` if the
+/// system does not report it.
 pub fn free() -> Option<u64> {
     let available = kib(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     Some(group_free(Path::new("/sys/fs/cgroup"), &groups).map_or(available, |left| left.min(available)))
 }
 
-/// The least that any control group of the process still allows. Knows both versions of control groups.
+/// The least memory that any control group of the process still allows, for both versions of control groups.
 fn group_free(root: &Path, groups: &str) -> Option<u64> {
     let of_line = |line: &str| {
         let mut parts = line.splitn(3, ':');
@@ -59,7 +59,7 @@ fn group_free(root: &Path, groups: &str) -> Option<u64> {
 fn left_in(folder: &Path, limit: &str, usage: &str) -> Option<u64> {
     let number = |name: &str| fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
     let (limit, used) = (number(limit)?, number(usage)?);
-    // Page cache that the system can drop counts as usage but does not stand in the way.
+    // Page cache that the system can drop counts as usage but can be reclaimed.
     let stat = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
     let droppable = stat.lines().find_map(|line| {
         let (key, value) = line.split_once(' ')?;
@@ -68,26 +68,26 @@ fn left_in(folder: &Path, limit: &str, usage: &str) -> Option<u64> {
     Some(limit.saturating_sub(used.saturating_sub(droppable.unwrap_or(0))))
 }
 
-/// Forgets the peak of this process so far; false where the system cannot.
+/// Resets the peak of this process; false if the system cannot.
 fn forget_peak() -> bool {
     fs::write("/proc/self/clear_refs", "5").is_ok()
 }
 
-/// Watches how much memory this process takes.
+/// Records the memory of this process.
 #[derive(Clone, Debug)]
 pub struct Watch {
     seen: MemoryUse,
 }
 
 impl Watch {
-    /// Forgets the peak so far, where the system can.
+    /// Resets the peak, if the system can.
     pub fn start(described_peak_bytes: u64) -> Self {
-        // Without this the peak includes what was before, which is little.
+        // Without this the peak includes the memory before, which is little.
         forget_peak();
         Self { seen: MemoryUse { described_peak_bytes, ..MemoryUse::default() } }
     }
 
-    /// Looks at the memory taken now; called at the end of every step.
+    /// Records the current memory; called at the end of every step.
     pub fn sample(&mut self) {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let larger = |seen: &mut u64, key: &str| *seen = (*seen).max(kib(&status, key).unwrap_or(0));
@@ -96,7 +96,7 @@ impl Watch {
         larger(&mut self.seen.peak_file_bytes, "RssFile");
     }
 
-    /// Does a step of the online phases, and looks at the peak of this step alone.
+    /// Runs a step of the online phases, and records the peak of this step alone.
     pub fn online<T>(&mut self, step: impl FnOnce() -> T) -> T {
         self.sample();
         let forgotten = forget_peak();

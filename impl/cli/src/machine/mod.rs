@@ -1,4 +1,4 @@
-//! The machine: what it is, what is free, which core a run is pinned to.
+//! The machine: its model, its free memory, and the core of a run.
 
 pub mod bandwidth;
 pub mod caches;
@@ -9,7 +9,7 @@ use std::fs;
 
 use pir::core::record::Machine;
 
-/// What is written of the machine into a record, but for the bandwidth.
+/// The facts about the machine in a record, except the bandwidth.
 pub fn facts() -> Machine {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let logical = cpuinfo.lines().filter(|line| line.starts_with("processor")).count() as u64;
@@ -27,8 +27,8 @@ pub fn facts() -> Machine {
     }
 }
 
-/// The processor's model: its name, with its family and model where the name has no number, as guests of some hypervisors have it ("AMD EPYC"
-/// is any of several generations).
+/// The processor's model: its name, with family and model if the name has no number, as in guests of some hypervisors ("AMD EPYC"
+/// names several generations).
 fn processor(cpuinfo: &str) -> String {
     let field = |name: &str| {
         let of_name = |line: &&str| line.split_once(':').is_some_and(|(key, _)| key.trim() == name);

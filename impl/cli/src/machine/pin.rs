@@ -1,9 +1,9 @@
-//! As many cores as a row may use.
+//! The cores of a row.
 
 use crate::failure::{Failure, Outcome};
 
-/// Gives this process a rayon pool of `threads` threads, where it has none of another size: work may be split into more pieces than that,
-/// and a pool made by default would take every core for them.
+/// Gives this process a rayon pool of `threads` threads; fails if it already has one of another size. Work may be split into more pieces,
+/// for which a default pool would use every core.
 pub fn to_threads(threads: usize) -> Outcome<()> {
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     match (built, rayon::current_num_threads()) {
@@ -15,7 +15,7 @@ pub fn to_threads(threads: usize) -> Outcome<()> {
 }
 
 /// Pins this process (the calling thread and those it starts) to the last core it may use; the first ones serve more
-/// interrupts. Returns the core, or `None` where that is not possible.
+/// interrupts. Returns the core, or `None` if that is not possible.
 #[cfg(target_os = "linux")]
 pub fn to_one_core() -> Option<usize> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

@@ -1,17 +1,17 @@
-//! Rows that are alive together.
+//! Batches of rows that are in memory together.
 
 use crate::machine::memory;
 
-/// Tests set this to the bytes that rows alive together may take; it only lowers what is free.
+/// Tests set this to limit the bytes of a batch; it can only lower the free memory.
 const MEMORY: &str = "PIRLAB_GROUP_MEMORY";
 
-/// What rows may take together.
+/// The memory that a batch may take.
 pub fn free_memory() -> Option<u64> {
     let lowered = std::env::var(MEMORY).ok().and_then(|bytes| bytes.parse().ok());
     memory::free().map(|free| lowered.map_or(free, |bytes| free.min(bytes)))
 }
 
-/// Runs of rows whose described peaks fit in memory together; without knowledge of what is free, one row each.
+/// Consecutive rows whose predicted peaks fit in memory together; if the free memory is unknown, each row is a batch.
 pub fn of<T>(rows: Vec<T>, peak_bytes: impl Fn(&T) -> u64, free: Option<u64>) -> Vec<Vec<T>> {
     let mut batches: Vec<Vec<T>> = Vec::new();
     let mut taken = 0u64;

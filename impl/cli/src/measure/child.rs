@@ -1,4 +1,4 @@
-//! A worker: a process of its own that measures one row, which gets its orders line by line.
+//! A worker: a process that measures one row and receives its orders line by line.
 //!
 //! The parent writes an [`Order`] a line to the worker's standard input and reads a [`Reply`] a line from its standard
 //! output. A worker whose parent is gone reads the end of its input and exits.
@@ -17,22 +17,22 @@ use serde::{Deserialize, Serialize};
 use super::job::{Job, Step};
 use crate::lines::received;
 
-/// What a worker is asked to do; `R` is its row.
+/// An order to a worker; `R` is its row.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order<R> {
-    /// The row it measures; comes first.
+    /// The row to measure, which is the first order.
     Row(Box<R>),
     Step(Step),
 }
 
-/// What a worker answers; `R` is what it reports of a row.
+/// A worker's answer; `R` is its report about a row.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply<R> {
     /// The order was carried out.
     Done,
-    /// It was not; the worker ends.
+    /// The order failed; the worker ends.
     Failed(String),
     /// The answer to [`Step::Finish`]; the worker ends.
     Report(Box<R>),
@@ -92,7 +92,7 @@ impl<J: Job> Worker<J> {
         worker.order(&Order::Row(Box::new(row.clone()))).map(|_| worker)
     }
 
-    /// Takes a step; what [`Step::Finish`] answers is the report.
+    /// Orders a step; [`Step::Finish`] returns the report.
     pub fn take(&mut self, step: Step) -> Result<Option<Box<J::Report>>, Lost> {
         self.order(&Order::Step(step))
     }
@@ -151,7 +151,7 @@ impl<J: Job> Worker<J> {
 
 impl<J: Job> Drop for Worker<J> {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

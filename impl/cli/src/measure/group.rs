@@ -19,9 +19,9 @@ use crate::output::{note, print_beside, print_json, to_json};
 use crate::store::{self, Input};
 use crate::units;
 
-/// A row on its way through the group.
+/// A row under way in the group.
 struct Running<J: Job> {
-    /// Where it stands in the group file.
+    /// Its index in the group file.
     place: usize,
     job: J,
     started: String,
@@ -44,8 +44,8 @@ pub fn keys<J: Job>(path: &Path) -> Outcome<()> {
     print_json(&keys)
 }
 
-/// Measures every row of the group file `path`, and writes a record for each: of skipped rows at once, of the others as soon as all rows
-/// alive together have ended. Nothing is written before all rows are known to be good.
+/// Measures every row of the group file `path`, and writes a record for each: for skipped rows at once, for the others when all rows
+/// of their batch have ended. Nothing is written before all rows were checked.
 pub fn measure<J: Job>(path: &Path, probe: bool) -> Outcome<()> {
     refuse_debug_build()?;
     let GroupFile { experiment, group, rows } = GroupFile::<J::Row>::read(path)?;
@@ -126,14 +126,14 @@ impl<J: Job> Running<J> {
         self.job.row().run()
     }
 
-    /// Ends the row before it starts where it does not fit in memory or in its time.
+    /// Ends the row before it starts if it does not fit in memory or in its time.
     fn skip_if_too_large(&mut self, free: Option<u64>) {
         let Some((status, reason)) = self.run().too_much(self.job.peak_bytes(), free) else { return };
         note(&format!("{}: skipped: {reason}", self.run().id));
         self.ending = Some(Ending::Not(status, reason));
     }
 
-    /// Takes a step with the row's worker, where it still has one.
+    /// Orders a step from the row's worker, if it still has one.
     fn take(&mut self, step: Step) {
         let Some(mut worker) = self.worker.take() else { return };
         let taken = worker.take(step);
@@ -144,7 +144,7 @@ impl<J: Job> Running<J> {
         }
     }
 
-    /// Keeps the reason where something was lost.
+    /// Keeps the reason if the row failed.
     fn settle<T>(&mut self, result: Result<T, Lost>) -> Option<T> {
         result
             .map_err(|Lost { status, reason }| {
@@ -158,16 +158,16 @@ impl<J: Job> Running<J> {
 /// The records of the rows that have ended.
 struct Ledger<J: Job> {
     setting: Setting,
-    /// By place, with the row's name.
+    /// The records by index, with the row's name.
     records: BTreeMap<usize, (String, J::Record)>,
-    /// Which records could not be written, and why.
+    /// The records that could not be written, and why.
     unwritten: Vec<String>,
     /// Whether a record goes to standard output.
     printed: bool,
 }
 
 impl<J: Job> Ledger<J> {
-    /// Writes the records of these rows; one that cannot be written does not hold up the others.
+    /// Writes the records of these rows; a failure does not stop the others.
     fn enter(&mut self, rows: Vec<Running<J>>) {
         for Running { place, job, started, ending, .. } in rows {
             let run = job.row().run();
@@ -185,7 +185,7 @@ impl<J: Job> Ledger<J> {
         }
     }
 
-    /// Prints one table, and says whether a row went wrong or a record is not written.
+    /// Prints one table; fails if a row went wrong or a record was not written.
     fn close(self) -> Outcome<()> {
         let (names, records): (Vec<_>, Vec<_>) = self.records.into_values().unzip();
         let printed = print_beside(&J::table(&records), self.printed);
@@ -200,7 +200,7 @@ impl<J: Job> Ledger<J> {
         if !self.unwritten.is_empty() {
             problems.push(format!("records not written, {}: {}", self.unwritten.len(), self.unwritten.join(" ")));
         }
-        // That nobody reads the table does not make a bad row good.
+        // A bad row is reported even if nobody reads the table.
         if problems.is_empty() { printed } else { Err(Failure::Result(problems.join(" "))) }
     }
 }

@@ -1,4 +1,4 @@
-//! What a kind of rows must say to be measured, one step after the other.
+//! The interface of a kind of rows, which are measured step by step.
 
 use clap::ValueEnum;
 use pir::core::progress::Progress;
@@ -23,18 +23,18 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// Whatever comes before the repetitions, and a warm-up.
+    /// All work before the repetitions, and a warm-up.
     Prepare,
     Repetition,
     /// Further exchanges outside the clock, until the noise is measured over enough keys.
     Noise,
     /// The updates, all repetitions of them.
     Update,
-    /// Nothing more: hand over what was measured.
+    /// The end: hand over the measurement.
     Finish,
 }
 
-/// What rows measured together share.
+/// The common facts of rows that are measured together.
 pub struct Setting {
     pub experiment: Option<String>,
     pub group: Option<String>,
@@ -51,19 +51,19 @@ pub enum Ending<R> {
 /// A row under measurement.
 pub trait Steps<R> {
     fn take(&mut self, step: Step) -> Outcome<()>;
-    /// Ends the measurement and hands over what was measured.
+    /// Ends the measurement and returns its report.
     fn finish(self: Box<Self>) -> Outcome<R>;
 }
 
-/// A row made ready.
+/// A row that was prepared.
 pub trait Job: Sized {
     const KIND: Kind;
-    /// Whether a repetition finds the caches empty; else it finds there what the rows before it left.
+    /// Whether caches are emptied before a repetition; else it finds them as the previous rows left them.
     const STARTS_COLD: bool;
     type Row: Asked;
-    /// What its worker hands over.
+    /// The report of its worker.
     type Report: Serialize + DeserializeOwned;
-    /// What is written of it.
+    /// Its record.
     type Record: Serialize;
 
     /// Checks a row; touches no database and allocates nothing.
@@ -81,16 +81,16 @@ pub trait Job: Sized {
     fn check_inputs(&self) -> Outcome<()> {
         Ok(())
     }
-    /// What comes after its repetitions.
+    /// The steps after its repetitions.
     fn last_steps(&self) -> Vec<Step> {
         Vec::new()
     }
     /// Starts the measurement in this process.
     fn start<'a>(&'a self, progress: &'a dyn Progress) -> Outcome<Box<dyn Steps<Self::Report> + 'a>>;
-    /// Its record, of a row that started at `started` and finishes now.
+    /// The record of a row that started at `started` and finishes now.
     fn record(&self, setting: &Setting, started: &str, ending: Ending<Self::Report>) -> Outcome<Self::Record>;
-    /// How a record says that its row ended.
+    /// The status of a record whose row ended.
     fn status(record: &Self::Record) -> Status;
-    /// All records of a group, as a person reads them.
+    /// All records of a group, as text for a person.
     fn table(records: &[Self::Record]) -> String;
 }

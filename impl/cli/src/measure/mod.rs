@@ -1,5 +1,5 @@
-//! Rows measured, whatever they measure: what is asked (`row`, `run`), made ready and done (`job`, in a process of its own `child`, rows in
-//! turn `group`), and what every record says (`record`). Protocols and operations alone are two kinds of [`job::Job`].
+//! The measurement of rows of any kind: the request (`row`, `run`), its preparation and steps (`job`), a worker process for each row (`child`),
+//! rows that take turns (`group`), and the common part of records (`record`). Protocols and primitives are two kinds of [`job::Job`].
 
 pub mod batches;
 pub mod child;

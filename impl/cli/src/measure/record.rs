@@ -1,4 +1,4 @@
-//! What every record says of the program that measured, and of how its row ended.
+//! The part of every record about the program that measured and about how its row ended.
 
 use pir::core::record::{Build, Status};
 use ring::{Kernel, Seed};
@@ -10,7 +10,7 @@ use crate::failure::{Failure, Outcome};
 pub const PROFILE: &str = if cfg!(debug_assertions) { "debug" } else { "release" };
 /// Commit this program was built from.
 pub const COMMIT: &str = env!("PIRLAB_COMMIT");
-/// Why it, or what was changed since, is not known; empty where both are.
+/// Why the commit or the changes since it are unknown; empty if both are known.
 const COMMIT_REMARK: &str = env!("PIRLAB_COMMIT_REMARK");
 /// Whether the work tree differed from it.
 pub const DIRTY: &str = env!("PIRLAB_DIRTY");
@@ -29,12 +29,12 @@ pub fn refuse_debug_build() -> Outcome<()> {
     ))
 }
 
-/// Why this program's commit, or what was changed since, is not known.
+/// Why this program's commit, or the changes since it, are unknown.
 pub fn commit_remark() -> Option<&'static str> {
     Some(COMMIT_REMARK).filter(|remark| !remark.is_empty())
 }
 
-/// The program, as a record says it.
+/// The program in the form of a record.
 pub fn build(kernel: Kernel, source_hash: &str) -> Build {
     Build {
         commit: COMMIT.into(),
@@ -48,7 +48,7 @@ pub fn build(kernel: Kernel, source_hash: &str) -> Build {
     }
 }
 
-/// How a row's record says that it ended, and what it measured; `wrong` says of a report why it is wrong, where it is.
+/// The status of a row's record, and its report; `wrong` returns why a report is wrong, if it is.
 pub fn judged<R: Default>(ending: Ending<R>, wrong: impl Fn(&R) -> Option<String>) -> (Status, Option<String>, R) {
     match ending {
         Ending::Not(status, reason) => (status, Some(reason), R::default()),

@@ -1,4 +1,4 @@
-//! Groups of rows as experiments ask for them, and the key that says whether a row was measured already.
+//! Groups of rows in files, and the key that decides whether a row was measured already.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use super::run::Run;
 use crate::failure::{Failure, Outcome};
 
-/// A row as an experiment asks for it.
+/// A row of a group file.
 pub trait Asked: Clone + Serialize + DeserializeOwned {
-    /// The schema of its group files, as `pirlab schema` names it.
+    /// The name of the schema of its group files.
     const GROUP_SCHEMA: &'static str;
     fn run(&self) -> Run<'_>;
 }
@@ -30,12 +30,12 @@ pub struct GroupFile<R> {
     pub rows: Vec<R>,
 }
 
-/// A path in the one form that all its spellings share, as far as that is known without looking at the folders.
+/// A path in a form that its spellings share, without looking at the folders.
 fn place(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// What is wrong where two rows share their name or their output.
+/// The problem of two rows that share their name or their output.
 fn same_name_or_output(rows: &[Run]) -> Option<String> {
     rows.iter().enumerate().find_map(|(i, Run { id, out, .. })| {
         let twin = rows[..i].iter().find(|other| other.id == *id || place(other.out) == place(out))?.id;
@@ -64,7 +64,7 @@ impl<R: Asked> GroupFile<R> {
     }
 }
 
-/// Hash of all that decides what a record of a row says, in parts; `label` separates the kinds of rows.
+/// Hash of the parts that determine a record of a row; `label` separates the kinds of rows.
 pub fn staleness_key(label: &str, parts: impl IntoIterator<Item = String>) -> String {
     let mut hash = Sha256::new();
     hash.update(label.as_bytes());

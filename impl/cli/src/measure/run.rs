@@ -1,4 +1,4 @@
-//! How a row is run: repetitions, kernel path, seed, time. The same whatever it measures.
+//! The way a row is run: repetitions, kernel path, seed, time. It is the same for all kinds of rows.
 
 use std::path::Path;
 
@@ -8,14 +8,14 @@ use ring::Kernel;
 use crate::failure::{Failure, Outcome};
 use crate::units;
 
-/// Repetitions where none are asked for.
+/// The default number of repetitions.
 pub const REPETITIONS: u64 = 5;
 /// Most repetitions: the samples of all phases then take a few MiB, which no description counts.
 pub const MOST_REPETITIONS: u64 = 1 << 16;
-/// The kernel path where none is given: the fastest of the machine.
+/// The default kernel path, which is the fastest of the machine.
 pub const KERNEL: &str = "auto";
 
-/// How a row is run.
+/// The way a row is run.
 pub struct Run<'a> {
     pub id: &'a str,
     pub out: &'a Path,
@@ -35,7 +35,7 @@ pub fn kernel() -> String {
 }
 
 impl Run<'_> {
-    /// Checks how often the row is measured, and how long it may and will take.
+    /// Checks the number of repetitions, the time limit and the predicted time.
     pub fn check_limits(&self) -> Outcome<()> {
         let Self { repetitions, time_limit_seconds, predicted_seconds, .. } = *self;
         let refuse = |text: &str| Err(Failure::Input(text.into()));
@@ -56,22 +56,22 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Why the row is not run, and with which status; `None` where `peak_bytes` fit in memory and the row in its time.
+    /// Why the row is not run, with its status; `None` if `peak_bytes` fit in memory and the row in its time.
     pub fn too_much(&self, peak_bytes: u64, free: Option<u64>) -> Option<(Status, String)> {
         let memory = too_large(peak_bytes, free).map(|reason| (Status::SkippedMemory, reason));
         memory.or_else(|| self.too_slow().map(|reason| (Status::SkippedTime, reason)))
     }
 
-    /// Why the row is not worth starting: it would take longer than it may.
+    /// Why the row is not started, if it would exceed its time limit.
     fn too_slow(&self) -> Option<String> {
         let (seconds, limit) = (self.predicted_seconds?, self.time_limit_seconds?);
-        // Whole seconds, but where they would hide that the limit is exceeded.
+        // Whole seconds, unless they would hide that the limit is exceeded.
         let about = if seconds.round() > limit { seconds.round() } else { seconds };
         (seconds > limit).then(|| format!("would take about {about} s; the limit is {limit} s"))
     }
 }
 
-/// Why `needed` bytes do not fit in `free` bytes of memory; `None` where they fit.
+/// Why `needed` bytes do not fit in `free` bytes of memory; `None` if they fit.
 pub fn too_large(needed: u64, free: Option<u64>) -> Option<String> {
     let free = free.filter(|&free| needed > free)?;
     Some(format!("needs {}; {} free", units::bytes(needed), units::bytes(free)))

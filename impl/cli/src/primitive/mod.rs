@@ -1,5 +1,5 @@
-//! Rows of primitives, operations measured alone: what is asked (`row`), checked, measured and recorded (`plan`, `record`), and said about it
-//! (`summary`); to the measurement they are one kind of job.
+//! Rows of primitives, which are operations measured alone: the request (`row`), its check, measurement and record (`plan`, `record`), and its
+//! summary (`summary`). For the measurement they are one kind of job.
 
 pub mod plan;
 pub mod record;

@@ -23,7 +23,7 @@ pub struct PrimitivePlan {
     pub entry: Entry,
     /// What the primitive says of its settings.
     pub described: Described,
-    /// Kernel path, and the seed of all randomness where one was given.
+    /// Kernel path, and the seed of all randomness if one was given.
     pub context: Context,
 }
 
@@ -31,7 +31,7 @@ pub fn find(name: &str) -> Outcome<Entry> {
     registry::find(name).map_err(Failure::Input)
 }
 
-/// What settings mean to a primitive.
+/// The description that a primitive gives of its settings.
 pub fn describe(entry: &Entry, settings: &Settings) -> Outcome<Described> {
     let described = (entry.read)(settings).and_then(|primitive| primitive.describe());
     described.map_err(|refusal| Failure::Input(format!("primitive {}: {refusal}", entry.name)))
@@ -48,7 +48,7 @@ fn failed(problem: Failed) -> Failure {
 }
 
 impl Steps<Measured> for Running {
-    /// To prepare is to measure once and to keep nothing of it but whether it was right.
+    /// The preparation measures once, and keeps only whether the results were right.
     fn take(&mut self, step: Step) -> Outcome<()> {
         match step {
             Step::Prepare => {
@@ -70,7 +70,7 @@ impl Steps<Measured> for Running {
 
 impl Job for PrimitivePlan {
     const KIND: Kind = Kind::Primitive;
-    // A repetition is many calls, most of which find what the one before them left.
+    // A repetition is many calls, most of which find the caches as the previous call left them.
     const STARTS_COLD: bool = false;
     type Row = PrimitiveRow;
     type Report = Measured;

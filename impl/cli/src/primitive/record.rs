@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The format of [`PrimitiveRecord`]; part of every one, which distinguishes it from the record of a protocol.
+/// The name of the format of [`PrimitiveRecord`], which every document contains; it differs from that of a protocol's record.
 pub const PRIMITIVE_SCHEMA: &str = "pirlab/primitive/1";
 
-/// What was measured of a primitive.
+/// The measurement of a primitive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PrimitiveRecord {
     /// Always [`PRIMITIVE_SCHEMA`].
     pub schema: String,
-    /// `failure` where failures were counted, else `primitive`.
+    /// `failure` if failures were counted, else `primitive`.
     pub kind: RecordKind,
     /// Random identifier of this record.
     pub id: String,
@@ -33,21 +33,21 @@ pub struct PrimitiveRecord {
     pub primitive: String,
     /// Its settings as the experiment gave them.
     pub settings: Map<String, Value>,
-    /// What they mean, with every default filled in.
+    /// The description of the settings, with every default filled in.
     pub described: Described,
-    /// Which program measured.
+    /// The program that measured.
     pub build: Build,
-    /// On which machine.
+    /// The machine that it ran on.
     pub machine: Machine,
     /// Threads: one.
     pub threads: u64,
     /// Repetitions.
     pub repetitions: u64,
-    /// Seed of all randomness, where one was given.
+    /// Seed of all randomness, if one was given.
     pub seed: Option<String>,
     /// Times, values, counts, noise and comparisons.
     pub measured: Measured,
-    /// Hash of settings, row and sources; equal key: never measured again.
+    /// Hash of settings, row and sources; a row whose record has this key is not measured again.
     pub staleness_key: String,
     /// RFC 3339, UTC.
     pub started: String,

@@ -1,4 +1,4 @@
-//! Rows of primitives as experiments ask for them.
+//! Rows of primitives in group files.
 
 use std::path::PathBuf;
 
@@ -30,14 +30,14 @@ pub struct PrimitiveRow {
     /// Seed of all randomness, hexadecimal; without it, randomness is the operating system's.
     #[serde(default)]
     pub seed: Option<String>,
-    /// The row is stopped when its own work has taken so long.
+    /// The row is stopped when its own work has taken this many seconds.
     #[serde(default)]
     pub time_limit_seconds: Option<f64>,
-    /// What the row's own work is predicted to take, above zero; where that exceeds `time_limit_seconds`, the row is not run.
+    /// Predicted seconds of the row's own work, above zero; if they exceed `time_limit_seconds`, the row is not run.
     #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub predicted_seconds: Option<f64>,
-    /// Where the record goes.
+    /// File of the record.
     pub out: PathBuf,
 }
 
@@ -83,13 +83,13 @@ impl PrimitiveRow {
         staleness_key("pirlab primitive staleness 2", parts)
     }
 
-    /// The settings as the primitive reads them.
+    /// The settings in the form that the primitive reads.
     pub fn settings(&self) -> Settings {
         Settings::new(self.settings.clone())
     }
 }
 
-/// JSON in which the order of keys does not show.
+/// JSON with sorted keys.
 fn canonical(value: &Value) -> String {
     match value {
         Value::Object(map) => {

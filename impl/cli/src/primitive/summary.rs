@@ -1,10 +1,10 @@
-//! What a person reads after a group of primitives.
+//! The summary that a person reads after a group of primitives.
 
 use super::record::PrimitiveRecord;
 use crate::output::{Table, word};
 use crate::units::{grouped, seconds, spread, three_digits};
 
-/// All records of a group, a line for everything that each of them measured.
+/// All records of a group, with a line for each measured quantity.
 pub fn group(records: &[PrimitiveRecord]) -> String {
     let mut table = Table::new(&["row", "status", "measured", ">median", ">interquartile range", ">samples", "reason"]);
     for record in records {

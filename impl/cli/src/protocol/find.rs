@@ -1,4 +1,4 @@
-//! Where parameter sets are, and which protocol reads each.
+//! Finds parameter sets and the protocols that read them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::failure::{Failure, Outcome};
 
-/// The folder of the parameter sets where none is given.
+/// The default folder of the parameter sets.
 pub const PARAMS_ROOT: &str = "params";
 
 /// Finds the parameter file of a command line, on which a folder of sets may be given.
@@ -38,7 +38,7 @@ pub fn find_parameters(parameters: &Path, root: &Path) -> Outcome<PathBuf> {
         return Ok(below);
     }
     Err(Failure::Input(format!(
-        "parameter file {}: there is no such file, nor {}. `pirlab list` names the sets there are; --params-root says where.",
+        "parameter file {}: there is no such file, nor {}. `pirlab list` names the existing sets; --params-root is their folder.",
         parameters.display(),
         below.display()
     )))
@@ -50,12 +50,12 @@ pub fn parse_with(text: &str) -> Result<(String, Value), String> {
     Ok((key.into(), serde_json::from_str(value).unwrap_or_else(|_| value.into())))
 }
 
-/// Reads a parameter set, puts other values in the place of its own, and finds the protocol it is for.
+/// Reads a parameter set, replaces values of it, and finds its protocol.
 pub fn read_parameters(path: &Path, with: &With) -> Outcome<(ParameterFile, &'static Protocol)> {
     find_protocol(ParameterFile::read(path)?.with(with)?)
 }
 
-/// Finds the protocol that a parameter file is for.
+/// Finds the protocol of a parameter file.
 pub fn find_protocol(file: ParameterFile) -> Outcome<(ParameterFile, &'static Protocol)> {
     let protocol = registry::find(&file.protocol)
         .map_err(|e| Failure::Input(format!("parameter file {}: key `protocol`: {e}", file.path.display())))?;

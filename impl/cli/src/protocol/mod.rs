@@ -1,5 +1,5 @@
-//! Rows of protocols: what is asked (`row`), found (`find`), checked, measured and recorded (`plan`), and said about it (`summary`); to the
-//! measurement they are one kind of job.
+//! Rows of protocols: the request (`row`), its parameter set (`find`), its check, measurement and record (`plan`), and its summary (`summary`).
+//! For the measurement they are one kind of job.
 
 pub mod find;
 pub mod plan;

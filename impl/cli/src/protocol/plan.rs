@@ -1,4 +1,4 @@
-//! A row of a protocol: made ready, which touches no database and allocates nothing, measured in this process, and recorded.
+//! A row of a protocol: it is prepared (without touching a database or allocating), measured in this process, and recorded.
 
 use pir::core::database::{Database, database_file};
 use pir::core::description::Description;
@@ -22,7 +22,7 @@ use crate::measure::run::{find_kernel, parse_seed, too_large};
 use crate::store::Input;
 use crate::units;
 
-/// Most seconds that noise is asked to be measured for.
+/// Most seconds that a row may request for measuring noise.
 const MOST_NOISE_SECONDS: f64 = 86400.0;
 
 /// A row that can be measured.
@@ -30,9 +30,9 @@ pub struct Plan {
     pub row: Row,
     pub file: ParameterFile,
     pub protocol: &'static Protocol,
-    /// What is asked of the protocol.
+    /// The workload.
     pub workload: Workload,
-    /// What the protocol says of it.
+    /// The protocol's description of the workload.
     pub description: Description,
     /// Kernel path, threads, repetitions, seed, seconds of noise.
     pub options: Options,
@@ -70,7 +70,7 @@ impl Plan {
         Ok(Self { row, file, protocol, workload, description, options })
     }
 
-    /// Refuses what does not fit in memory.
+    /// Refuses a row that does not fit in memory.
     pub fn check_memory(&self) -> Outcome<()> {
         match too_large(self.description.memory.peak_bytes, memory::free()) {
             None => Ok(()),
@@ -126,7 +126,7 @@ impl Job for Plan {
         [Step::Noise].into_iter().chain((self.row.updates > 0).then_some(Step::Update)).collect()
     }
 
-    /// Pins the process where one thread is asked for, gives it as many as are asked for, opens the database and starts the protocol.
+    /// Pins the process if one thread is requested, makes the requested threads, opens the database and starts the protocol.
     fn start<'a>(&'a self, progress: &'a dyn Progress) -> Outcome<Box<dyn Steps<Report> + 'a>> {
         let database = self.open_database()?;
         if self.row.threads == 1 {
@@ -197,11 +197,11 @@ impl Job for Plan {
     }
 }
 
-/// What a row measured; travels from a worker to its parent.
+/// The measurement of a row, which a worker sends to its parent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     pub measured: Measured,
-    /// Memory the process took.
+    /// Memory that the process took.
     pub memory: MemoryUse,
 }
 

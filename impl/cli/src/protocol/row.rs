@@ -1,4 +1,4 @@
-//! Rows of protocols as experiments ask for them.
+//! Rows of protocols in group files.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::measure::row::{Asked, staleness_key};
 use crate::measure::run::{MOST_REPETITIONS, Run, kernel, repetitions};
 
-/// The database where none is given.
+/// The default database.
 pub const DATABASE: &str = "seeded:0";
 
 /// One parameter set at one database shape.
@@ -20,7 +20,7 @@ pub struct Row {
     pub id: String,
     /// Parameter file.
     pub parameters: PathBuf,
-    /// Values that stand instead of the file's, by dotted key: `{"folding.rows": 8192}`.
+    /// Values that replace the file's, by dotted key: `{"folding.rows": 8192}`.
     #[serde(default, skip_serializing_if = "With::is_empty")]
     pub with: With,
     /// Number of records.
@@ -40,7 +40,7 @@ pub struct Row {
     /// Threads of the server.
     #[serde(default = "one")]
     pub threads: u64,
-    /// Whether the preprocessed database is streamed past the clock block by block, as where it exceeds memory.
+    /// Whether the preprocessed database is built block by block outside the clock, as is necessary if it exceeds memory.
     #[serde(default)]
     pub streamed: bool,
     /// `seeded:HEX`, `file:PATH` or `mmap:PATH`.
@@ -52,25 +52,25 @@ pub struct Row {
     /// Seed of all randomness, hexadecimal; without it, randomness is the operating system's.
     #[serde(default)]
     pub seed: Option<String>,
-    /// Seconds for which stages of few values each are diagnosed on; without it, 20, or as long as the repetitions took.
+    /// Seconds for which stages with few values are diagnosed after the repetitions; by default 20, or the time of the repetitions if that is longer.
     #[serde(default)]
     #[schemars(extend("minimum" = 0))]
     pub noise_seconds: Option<f64>,
-    /// The row is stopped when its own work has taken so long.
+    /// The row is stopped when its own work has taken this many seconds.
     #[serde(default)]
     pub time_limit_seconds: Option<f64>,
-    /// What the row's own work is predicted to take, above zero; where that exceeds `time_limit_seconds`, the row is not run.
+    /// Predicted seconds of the row's own work, above zero; if they exceed `time_limit_seconds`, the row is not run.
     #[serde(default)]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub predicted_seconds: Option<f64>,
-    /// Columns of the paper's tables that the row stands for, which the record repeats; any words.
+    /// Columns of the paper's tables that the row reproduces, in any words; the record repeats them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// Where the record goes.
+    /// File of the record.
     pub out: PathBuf,
 }
 
-/// One query, one thread, where no number is given.
+/// The default number of queries and threads.
 pub fn one() -> u64 {
     1
 }

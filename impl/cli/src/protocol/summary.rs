@@ -1,4 +1,4 @@
-//! What a person reads after a run.
+//! The summary that a person reads after a run.
 
 use std::path::Path;
 
@@ -101,7 +101,7 @@ fn messages(record: &RunRecord) -> String {
 fn memory(record: &RunRecord) -> String {
     let used = &record.memory;
     if used.peak_bytes == 0 {
-        return "  not measured: this system does not tell a process its peak\n".into();
+        return "  not measured: this system does not report a process's peak\n".into();
     }
     format!(
         "  peak {} (anonymous {}, files {}); described {}\n",
@@ -121,7 +121,7 @@ fn noise(record: &RunRecord) -> String {
     if record.noise.is_empty() { String::new() } else { table.text() }
 }
 
-/// What makes the numbers less trustworthy.
+/// Warnings about circumstances that make the numbers less reliable.
 pub fn warnings(record: &RunRecord) -> Vec<String> {
     let mut lines = Vec::new();
     let load = record.machine.load_at_start;

@@ -49,7 +49,7 @@ fn select(mask: __m256i, a: __m256i, b: __m256i) -> __m256i {
     _mm256_or_si256(_mm256_and_si256(mask, a), _mm256_andnot_si256(mask, b))
 }
 
-/// Bytes of ones where a bit is set.
+/// Bytes of ones for set bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn expand8(bits: u32) -> __m256i {
@@ -59,7 +59,7 @@ fn expand8(bits: u32) -> __m256i {
     _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit), bit)
 }
 
-/// 16-bit words of ones where a bit is set.
+/// 16-bit words of ones for set bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn expand16(bits: u16) -> __m256i {
@@ -67,7 +67,7 @@ fn expand16(bits: u16) -> __m256i {
     _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_set1_epi16(bits as i16), bit), bit)
 }
 
-/// 32-bit words of ones where a bit is set.
+/// 32-bit words of ones for set bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn expand32(bits: u8) -> __m256i {
@@ -75,10 +75,10 @@ fn expand32(bits: u8) -> __m256i {
     _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(bits.into()), bit), bit)
 }
 
-/// Stores one value all over.
+/// Fills the output with one value.
 #[target_feature(enable = "avx2")]
 pub(super) fn store<D: Digit>(digits: &mut [D]) {
-    // Not a splat of one byte, which would become a call of memset.
+    // A splat of one byte would become a call of memset.
     let value = _mm256_set1_epi32(0x0102_0304);
     let (registers, rest) = bytemuck::cast_slice_mut::<D, u8>(digits).as_chunks_mut::<32>();
     for register in registers {
@@ -91,7 +91,7 @@ pub(super) fn store<D: Digit>(digits: &mut [D]) {
 /// Sign-extends a register of lanes, which lie in memory, to digits.
 ///
 /// # Safety
-/// As many digits lie behind `out` as lanes in `narrow`, which are 32 bytes.
+/// `out` has a digit for each lane in `narrow`, which are 32 bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn widen<L: Lane, D: Digit>(narrow: &[L], out: *mut D) {
@@ -142,7 +142,7 @@ unsafe fn widen<L: Lane, D: Digit>(narrow: &[L], out: *mut D) {
 macro_rules! row_kernels {
     ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $row:ident, $group:ident, $put:ident, $lane:ty, $mask:ty,
      $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
-        /// Digits `at` and following at `place`. The bits above them are anything.
+        /// Digits `at` and following at `place`. The bits above them are arbitrary.
         ///
         /// # Safety
         /// The planes that the place names reach a register beyond `at`.
@@ -154,7 +154,7 @@ macro_rules! row_kernels {
                 unsafe { _mm256_loadu_si256(planes.as_ptr().add(plane * stride + at).cast()) }
             };
             let low = $right(load(place.plane), _mm_cvtsi64_si128(place.shift.into()));
-            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            // Bits that shifts bring from a neighbouring byte belong to neither half.
             let keep = $set((<$lane>::MAX >> place.shift) as _);
             if place.crosses {
                 let high = $left(load(place.plane + 1), _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
@@ -167,7 +167,7 @@ macro_rules! row_kernels {
         /// Writes the first `left` lanes, or all, as digits.
         ///
         /// # Safety
-        /// As many digits lie behind `out`.
+        /// `out` has room for these digits.
         #[inline]
         #[target_feature(enable = "avx2")]
         unsafe fn $put<D: Digit>(lanes: __m256i, out: *mut D, left: usize) {
@@ -188,7 +188,7 @@ macro_rules! row_kernels {
             }
         }
 
-        /// As the portable one.
+        /// See the portable path.
         #[target_feature(enable = "avx2")]
         pub(super) fn $digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
             job.check(rows.len());
@@ -201,7 +201,7 @@ macro_rules! row_kernels {
             }
         }
 
-        /// As the portable one.
+        /// See the portable path.
         #[target_feature(enable = "avx2")]
         pub(super) fn $dither_rows<D: Digit>(job: &RowsJob<'_, $lane>, dithers: &[$lane], rows: &mut [D]) {
             job.check(rows.len());
@@ -232,7 +232,7 @@ macro_rules! row_kernels {
             let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(job.offsets[r] as _));
             let right = _mm_cvtsi64_si128(place.shift.into());
             let left = _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into());
-            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            // Bits that shifts bring from a neighbouring byte belong to neither half.
             let keep = $set((<$lane>::MAX >> place.shift) as _);
             let start = place.plane * job.stride;
             // SAFETY: `check` saw that planes reach as far as whole blocks of the row.

@@ -1,4 +1,4 @@
-//! What the vectorised kernels are given: words, rows of digits of one tile, and their carries.
+//! The input of vectorised kernels: words, rows of digits of one tile, and their carries.
 
 use crate::digit::Digit;
 use crate::plan::Place;
@@ -70,9 +70,9 @@ pub(super) struct RowsJob<'a, L> {
     pub(super) planes: &'a [L],
     /// Elements between planes.
     pub(super) stride: usize,
-    /// Where the digit of each row lies.
+    /// The place of each row's digit.
     pub(super) places: &'a [Place],
-    /// What is subtracted from the digits of each row.
+    /// The number that is subtracted from the digits of each row.
     pub(super) offsets: &'a [i64],
     pub(super) coefficients: usize,
     /// Elements between rows.
@@ -80,7 +80,7 @@ pub(super) struct RowsJob<'a, L> {
 }
 
 impl<L: Lane> RowsJob<'_, L> {
-    /// Whether planes and rows reach as far as a kernel reads and writes: planes to whole blocks, rows to the coefficients.
+    /// Whether planes and rows are as long as a kernel reads and writes: planes have whole blocks, rows all coefficients.
     pub(super) fn check(&self, row_elements: usize) {
         let planes = self.planes.len() / self.stride;
         assert!(
@@ -94,7 +94,7 @@ impl<L: Lane> RowsJob<'_, L> {
 /// Carries of the rows of a job.
 pub(super) struct Carries<'a, 'b> {
     pub(super) words: &'a mut Words<'b>,
-    /// Per row what is subtracted where a selecting bit is set, if anything.
+    /// Per row the number, if any, that is subtracted if a selecting bit is set.
     pub(super) subtracted: &'a [i64],
 }
 

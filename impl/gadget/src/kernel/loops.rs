@@ -1,4 +1,4 @@
-//! Loops the compiler vectorises by itself: the same source for every path, compiled with the path's instructions.
+//! Loops that the compiler vectorises: every path compiles the same source with its own instructions.
 
 use super::jobs::{Lane, RowsJob};
 pub(super) use super::scalar::{decompose, fold, negate};
@@ -37,7 +37,7 @@ pub(crate) fn digit_rows<L: Lane>(job: &RowsJob<'_, L>, rows: &mut [L]) {
 /// Writes lanes as digits: the end of a row, out of line.
 ///
 /// # Safety
-/// As many digits lie behind `out` as there are lanes.
+/// `out` has room for a digit of each lane.
 #[cold]
 #[inline(never)]
 pub(crate) unsafe fn put_part<L: Lane, D: Digit>(lanes: &[L], out: *mut D) {
@@ -47,7 +47,7 @@ pub(crate) unsafe fn put_part<L: Lane, D: Digit>(lanes: &[L], out: *mut D) {
     }
 }
 
-/// The integers whose digits are taken, as they come from the input; `MODE` says how.
+/// The integers that are decomposed, made from the input as `MODE` says.
 #[derive(Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) input: &'a [u64],
@@ -86,7 +86,7 @@ impl Source<'_> {
         let u = self.input[j];
         let minus_q = match MODE {
             CENTRED => u64::from(u >= self.threshold).wrapping_neg(),
-            // Moved to the sign and spread, so that it never becomes a branch: coins cannot be predicted.
+            // The bit is moved to the sign and spread, so that it never becomes a branch: coins cannot be predicted.
             SELECTED => {
                 let word = self.words[j / BLOCK];
                 ((word << (BLOCK - 1 - j % BLOCK)) as i64 >> (BLOCK - 1)) as u64
@@ -123,19 +123,19 @@ pub(crate) fn below_bits(uniform: &[u64], stride: usize, values: &[u64], mask: u
     }
 }
 
-/// Splits the values into planes of 8 bits, `stride` apart; what lies behind them up to a multiple of 64 is set to anything.
+/// Splits the values into planes of 8 bits, `stride` apart; elements behind them, up to a multiple of 64, become arbitrary.
 #[inline(always)]
 pub(crate) fn planes8<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u8]) {
     split::<MODE, u8>(source, stride, planes);
 }
 
-/// As [`planes8`], of 16 bits.
+/// Like [`planes8`], of 16 bits.
 #[inline(always)]
 pub(crate) fn planes16<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u16]) {
     split::<MODE, u16>(source, stride, planes);
 }
 
-/// As [`planes8`], of 32 bits.
+/// Like [`planes8`], of 32 bits.
 #[inline(always)]
 pub(crate) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u32]) {
     split::<MODE, u32>(source, stride, planes);

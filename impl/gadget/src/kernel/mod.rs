@@ -1,4 +1,4 @@
-//! Run-time choice of the instruction set, on top of [`ring::Kernel`]. One file per path, same functions, same bits.
+//! Run-time choice of the instruction set, on top of [`ring::Kernel`]. Each path has one file with the same functions and results.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -46,7 +46,7 @@ pub(crate) fn decompose<W: Residue, D: Digit>(
     by_path(kernel, plan, input, &mut words, draws, &mut rows);
 }
 
-/// The digits of the lesser of u and q - u, negated where that is q - u.
+/// The digits of the lesser of u and q - u, negated if that is q - u.
 fn symmetric<W: Residue, D: Digit>(kernel: Checked, plan: &Plan<W>, input: &[W], mut rows: Rows<'_, D>) {
     let n = input.len();
     let (mut folded, mut signs) = ([const { MaybeUninit::uninit() }; TILE], [0i8; TILE]);
@@ -62,7 +62,7 @@ fn symmetric<W: Residue, D: Digit>(kernel: Checked, plan: &Plan<W>, input: &[W],
     }
 }
 
-/// Decomposes a tile by the kernel of bases and words like these.
+/// Decomposes a tile by the kernel for this base and word.
 fn by_path<W: Residue, D: Digit>(
     kernel: Checked,
     plan: &Plan<W>,
@@ -97,7 +97,7 @@ pub(crate) fn keep_below<W: Residue>(kernel: Checked, words: &mut [W], mask: W, 
     scalar::keep_below(words, mask, bound)
 }
 
-/// Writes one value to all of `digits` with the widest stores: what the deterministic kernels are held against.
+/// Writes one value to all of `digits` with the widest stores, with which the deterministic kernels are compared.
 pub(crate) fn store<D: Digit>(kernel: Checked, digits: &mut [D]) {
     #[cfg(target_arch = "x86_64")]
     match kernel.kernel() {

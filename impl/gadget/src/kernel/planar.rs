@@ -16,7 +16,7 @@ use ring::Kernel;
 use ring::kernel::Checked;
 use std::cell::RefCell;
 
-/// A vectorised path that the processor was seen to support.
+/// A vectorised path that was checked.
 #[derive(Clone, Copy)]
 pub(super) enum Vectorised {
     Avx2,
@@ -48,10 +48,10 @@ macro_rules! dispatch {
 /// Elements between planes: a block more than a tile, so that planes start at different places of a page.
 const STRIDE: usize = TILE + BLOCK;
 
-/// In this order: planes that do not start at cache lines cost a quarter of the time.
+/// The order of fields matters: planes that do not start at cache lines cost a quarter of the time.
 #[repr(C, align(4096))]
 struct Scratch {
-    /// Keeps what follows away from where rows of digits tend to start in a page.
+    /// Separates the next field from the places in a page where rows of digits tend to start.
     gap: [u64; 32],
     values: [u64; TILE],
     planes: [u64; STRIDE],
@@ -164,7 +164,7 @@ impl<W: Residue> Tile<'_, W> {
         }
     }
 
-    /// Splits the integers whose digits are taken into planes.
+    /// Splits the integers that are decomposed into planes.
     fn split<L: Planar>(&self, words: &[u64], planes: &mut [L]) {
         let (k, source) = (self.k, self.source(words));
         match self.plan.family {

@@ -1,4 +1,4 @@
-//! Portable decomposition, row by row: the reference of the other paths, and their loops for bases that are no powers of two.
+//! Portable decomposition, row by row: the reference of the other paths, and their loops for bases that are not powers of two.
 
 use crate::digit::Digit;
 use crate::family::Family;
@@ -40,7 +40,7 @@ pub(super) fn decompose<W: Residue, D: Digit>(
     }
 }
 
-/// Replaces u above q / 2 by q - u, and says where: -1 there, else 0. Writes as many values as there are in the shortest.
+/// Replaces u above q / 2 by q - u, and sets its sign to -1, else to 0. Writes as many values as the shortest slice has.
 #[inline(always)]
 pub(super) fn fold<W: Residue>(q: W, input: &[W], folded: &mut [MaybeUninit<W>], signs: &mut [i8]) {
     let half = q >> 1;
@@ -60,7 +60,7 @@ pub(super) fn negate<D: Digit>(signs: &[i8], digits: &mut [D]) {
     }
 }
 
-/// Sets `values` to the integers whose digits are taken, without the low digits that are dropped.
+/// Sets `values` to the integers that are decomposed, without the dropped low digits.
 #[inline(always)]
 fn shift<W: Residue>(plan: &Plan<W>, input: &[W], words: &[u64], draws: Draws<'_, W>, values: &mut [W]) {
     let select = row(words, SELECT_ROW, input.len());
@@ -74,7 +74,7 @@ fn shift<W: Residue>(plan: &Plan<W>, input: &[W], words: &[u64], draws: Draws<'_
             Family::Zy22 => (draws.thresholds[j] < u, draws.dither[j]),
             Family::DitherQ => (u + draws.dither[j] >= q, draws.dither[j]),
         };
-        // The sum is at least q where q is subtracted.
+        // Whenever q is subtracted, the sum is at least q.
         let sum = u + plan.add + dither;
         *value = if minus_q { sum - q } else { sum };
         if plan.dropped > 0 {
@@ -101,7 +101,7 @@ fn extract<W: Residue, D: Digit>(
     };
     let (mut digits, mut subtracted) = ([0i64; TILE], [0i64; TILE]);
     let (digits, subtracted) = (&mut digits[..n], &mut subtracted[..n]);
-    // ZY22, dither modulo q: what is left of rho. GMP19: the digits of v so far, v mod b^(t+1).
+    // ZY22 and dither modulo q: the rest of rho. GMP19: the digits of v so far, v mod b^(t+1).
     let mut rests = [W::default(); TILE];
     let rests = &mut rests[..n];
     if matches!(plan.family, Family::Zy22 | Family::DitherQ) {
@@ -172,7 +172,7 @@ fn random_carries<W: Residue>(
     carries
 }
 
-/// As [`super::keep_below`].
+/// See [`super::keep_below`].
 pub(super) fn keep_below<W: Residue>(words: &mut [W], mask: W, bound: W) -> usize {
     if bound.to_u128().is_power_of_two() {
         words.iter_mut().for_each(|word| *word = *word & mask);

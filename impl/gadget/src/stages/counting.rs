@@ -15,7 +15,7 @@ pub struct Operations {
     pub multiplications: u64,
     /// Divisions, a remainder being one of its own.
     pub divisions: u64,
-    /// What all of these cost.
+    /// The cost of all these operations.
     pub bit_operations: u64,
     /// Sums, products and comparisons in double precision.
     pub real_operations: u64,
@@ -61,7 +61,7 @@ fn divide(bits: u32) {
     spend(|spent| spent.divisions += 1, bits);
 }
 
-/// What `work` spends on counted words.
+/// The operations that `work` spends on counted words.
 pub fn count(work: impl FnOnce()) -> Operations {
     let outside = SPENT.replace(Operations::NONE);
     work();

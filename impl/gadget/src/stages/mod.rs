@@ -1,7 +1,7 @@
-//! The samplers one coefficient at a time, in the steps whose cost the papers state: Tables 1 to 5.
+//! The samplers for one coefficient at a time, in the steps whose cost Tables 1 to 5 of the paper state.
 //!
 //! The same code runs on machine words, to be timed, and on [`Counted`] ones, to count bit operations. `SHIFT` takes digits by
-//! shifts and masks (bases 2^l), otherwise by a division each, which is the papers' own way. Coins are drawn beforehand and
+//! shifts and masks (bases 2^l), otherwise by a division each, as in the papers. Coins are drawn beforehand and
 //! handed in. As in the papers' implementations, probabilities are compared in double precision: digits recompose exactly,
 //! probabilities are right to 2^-52 ([`crate::Gadget`] has the exact laws).
 
@@ -14,7 +14,7 @@ pub use word::{StageDigit, StageReal, StageWord};
 use crate::family::Family;
 use crate::plan::{GadgetError, Plan};
 
-/// The constants of one modulus and base, without which no step runs.
+/// The constants of one modulus and base, which the steps need.
 #[derive(Clone, Debug)]
 pub struct Stages<W: StageWord, const SHIFT: bool> {
     modulus: W,
@@ -82,7 +82,7 @@ impl<W: StageWord, const SHIFT: bool> Stages<W, SHIFT> {
         }
     }
 
-    /// Decomposition: all digits but the last; the last one is what is left.
+    /// Decomposition: all digits but the last, which is the rest.
     pub fn decomposition(&self, mut u: W, digits: &mut [W::Small]) {
         let last = digits.len() - 1;
         for digit in &mut digits[..last] {

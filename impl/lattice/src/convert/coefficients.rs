@@ -9,11 +9,11 @@ use ring::{Coefficient, Ring, Word, Work};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// How several coefficients are taken from one ciphertext. The noise of each output is the same either way (docs/bootstrapping.md).
+/// The method that takes several coefficients from one ciphertext. The noise of each output does not depend on it (docs/bootstrapping.md).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Extraction {
-    /// One trace each, log2 N automorphisms, as Pirouette (Algorithm 14) and Wang et al. have it.
+    /// One trace of log2 N automorphisms for each coefficient (Pirouette, Algorithm 14; Wang et al.).
     Traces,
     /// An oblivious expansion cut down to the branches that lead to a wanted coefficient: positions that agree modulo 2^i share the
     /// first i automorphisms. For l = 2^c positions at multiples of N / l, log2 N - c + l - 1 automorphisms instead of l log2 N.
@@ -21,7 +21,7 @@ pub enum Extraction {
     Tree,
 }
 
-/// Automorphisms that [`RingGadget::coefficients`] takes in dimension n.
+/// Number of automorphisms of [`RingGadget::coefficients`] in dimension n.
 pub fn extraction_automorphisms(n: usize, positions: &[usize], extraction: Extraction) -> usize {
     let levels = n.ilog2();
     match extraction {
@@ -51,8 +51,8 @@ impl GadgetShape {
 }
 
 impl<W: Word> RingGadget<W> {
-    /// The coefficients of the phase at those positions (below N, all different), each as a ciphertext whose phase is that constant, in
-    /// that order. `self` is the gadget of the keys, whose levels are 1 to log2 N.
+    /// The coefficients of the phase at those positions (below N, all different), in order, each as a ciphertext whose phase is that
+    /// constant. `self` is the gadget of the keys, whose levels are 1 to log2 N.
     ///
     /// Multiplies by N^-1 modulo q first. Level i = 0, 1, ... of the tree then takes the ciphertext c of a residue r modulo 2^i, phase
     /// 2^i sum_u m_(r + u 2^i) X^(u 2^i), to c + tau(c) for r and X^(-2^i) (c - tau(c)) for r + 2^i modulo 2^(i + 1), with
@@ -85,8 +85,8 @@ impl<W: Word> RingGadget<W> {
         }
     }
 
-    /// The same as [`Extraction::Tree`], one after another as (index of the position, ciphertext), by the reversed bits of the positions:
-    /// depth first, so that at most log2 N + 1 ciphertexts wait.
+    /// The ciphertexts of [`Extraction::Tree`] one by one, each with the index of its position. The order is that of the positions' reversed
+    /// bits, which is depth first, so that at most log2 N + 1 ciphertexts wait.
     pub fn coefficient_tree<'a>(
         &'a self,
         input: &Rlwe<W, Coefficient>,
@@ -123,14 +123,14 @@ fn check<W: Word>(ring: &Ring<W>, input: &Rlwe<W, Coefficient>, positions: &[usi
     Ok(())
 }
 
-/// An oblivious expansion on its way: see [`RingGadget::coefficient_tree`].
+/// An oblivious expansion in progress: see [`RingGadget::coefficient_tree`].
 pub struct CoefficientTree<'a, W: Word> {
     gadget: &'a RingGadget<W>,
     keys: &'a TraceKeys<W>,
     workspace: &'a mut Workspace<W>,
-    /// Reversed bits of each position and its index, ascending.
+    /// Reversed bits and index of each wanted position, ascending.
     wanted: Vec<(usize, usize)>,
-    /// The next node last.
+    /// The open nodes, the next one last.
     waiting: Vec<Node<W>>,
     mapped: Rlwe<W, Coefficient>,
     difference: Rlwe<W, Coefficient>,
@@ -139,13 +139,13 @@ pub struct CoefficientTree<'a, W: Word> {
 /// A ciphertext with the coefficients of one residue modulo 2^level.
 struct Node<W: Word> {
     level: u32,
-    /// Those that are wanted, of [`CoefficientTree::wanted`].
+    /// Its wanted coefficients, a range of [`CoefficientTree::wanted`].
     wanted: Range<usize>,
     ciphertext: Rlwe<W, Coefficient>,
 }
 
 impl<W: Word> CoefficientTree<'_, W> {
-    /// Replaces a node by those children that lead to a wanted coefficient.
+    /// Replaces a node by its children that lead to a wanted coefficient.
     fn split(&mut self, node: Node<W>) -> Result<(), LatticeError> {
         let Node { level, wanted, mut ciphertext } = node;
         let ring = self.gadget.ring();

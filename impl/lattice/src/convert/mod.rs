@@ -1,4 +1,4 @@
-//! From bits in LWE ciphertexts to what a database is selected with.
+//! From bits in LWE ciphertexts to selectors of a database.
 //!
 //! LWE to RGSW (circuit bootstrapping: Chillotti, Gama, Georgieva, Izabachène, ASIACRYPT 2016; with the trace and a squaring key:
 //! Wang et al., EUROCRYPT 2024; Pirouette, Algorithm 15 as mended in docs/bootstrapping.md):

@@ -12,7 +12,7 @@ use crate::trace::{TraceKeys, inverse_power_of_two, trace_keys};
 use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Poly, Word, Work};
 
-/// The keys of the conversion as they travel, beside the blind-rotation key: automorphisms of levels 1 to log2 N and the square.
+/// The keys of the conversion on the wire, beside the blind-rotation key: automorphisms of levels 1 to log2 N and the square.
 #[derive(Clone, Debug)]
 pub struct ConverterKeys<W: Word> {
     /// Automorphism keys, level 1 first.
@@ -44,7 +44,7 @@ impl<W: Word> ConverterKeys<W> {
 
 /// Converts LWE encryptions of bits, modulo 2N with the bit at N, to RGSW encryptions.
 ///
-/// The rows of the output gadget lie `spacing` coefficients apart. An LWE error below spacing / 2 in absolute value does no harm.
+/// The rows of the output gadget are `spacing` coefficients apart. An LWE error below spacing / 2 in absolute value is harmless.
 #[derive(Clone, Debug)]
 pub struct RgswConverter<W: Word> {
     output: RingGadget<W>,
@@ -111,8 +111,8 @@ impl<W: Word> RgswConverter<W> {
         })
     }
 
-    /// The largest even spacing that leaves all rows room and is a multiple of 2^`shared`: the first `shared` automorphisms of
-    /// [`Extraction::Tree`] then serve all rows. 0 without that tree.
+    /// The largest even spacing that leaves room for all rows and is a multiple of 2^`shared`: the first `shared` automorphisms of
+    /// [`Extraction::Tree`] then serve all rows. `shared` is 0 without that tree.
     pub fn widest_spacing(n: usize, rows: usize, shared: u32) -> usize {
         let unit = 1 << shared.max(1);
         n / rows / unit * unit
@@ -123,19 +123,19 @@ impl<W: Word> RgswConverter<W> {
         &self.output
     }
 
-    /// How far the LWE phase may be from 0 or N: errors in [-limit, limit) do no harm.
+    /// The largest harmless LWE error: those in [-limit, limit) do not change the result.
     pub fn limit(&self) -> usize {
         self.spacing / 2
     }
 
-    /// The table T to be rotated: for an LWE phase bit N + e, -limit <= e < limit, coefficient t spacing of T X^(-phase) is
+    /// The table T that is rotated: for an LWE phase bit N + e, -limit <= e < limit, coefficient t spacing of T X^(-phase) is
     /// -(-1)^bit g_t / 2 modulo q, g_t the weights of the output gadget.
     pub fn table(&self) -> Poly<W, Coefficient> {
         let ring = self.output.ring();
         let (q, half) = (self.output.modulus(), self.limit());
         let mut coefficients = vec![0u128; ring.n()];
         for (row, half_weight) in self.half_weights().enumerate() {
-            // From row spacing - half to row spacing + half - 1. Those before 0 come round with the other sign.
+            // From row spacing - half to row spacing + half - 1. Coefficients before 0 wrap around with the other sign.
             for offset in 0..self.spacing {
                 match (row * self.spacing + offset).checked_sub(half) {
                     Some(place) => coefficients[place] = q - half_weight,
@@ -154,7 +154,7 @@ impl<W: Word> RgswConverter<W> {
         self.output.weights().iter().map(move |&weight| half(weight) % q)
     }
 
-    /// RGSW(bit) for every LWE encryption of a bit: modulo 2N, the bit at N, under the small key of the blind rotation. The rotations go
+    /// RGSW(bit) for every LWE encryption of a bit: modulo 2N, the bit at N, under the small key of the blind rotation. The rotations run
     /// side by side, so that their key is read once.
     ///
     /// # Errors
@@ -202,7 +202,7 @@ impl<W: Word> RgswConverter<W> {
         Ok(rgsw)
     }
 
-    /// Automorphisms that one conversion takes.
+    /// Number of automorphisms of one conversion.
     pub fn automorphisms(&self) -> usize {
         extraction_automorphisms(self.output.ring().n(), &self.positions, self.extraction)
     }

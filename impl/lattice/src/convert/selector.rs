@@ -7,7 +7,7 @@ use crate::rlwe::{Rgsw, Rlwe};
 use rayon::prelude::*;
 use ring::{Coefficient, Ntt, Word, Work};
 
-/// The leaves of a tree: 2^v times as many ciphertexts as there are weights, in the NTT domain.
+/// The leaves of a tree in the NTT domain: 2^v ciphertexts for each weight.
 #[derive(Clone, Debug)]
 pub struct SelectorTree<W: Word> {
     rows: usize,
@@ -15,7 +15,7 @@ pub struct SelectorTree<W: Word> {
 }
 
 impl<W: Word> SelectorTree<W> {
-    /// The ciphertexts of one index, one a weight: the weights themselves if the bits spell it, else zeros.
+    /// The ciphertexts of one index, one for each weight: encryptions of the weights if the bits spell the index, else of zeros.
     pub fn leaf(&self, index: usize) -> &[Rlwe<W, Ntt>] {
         &self.leaves[index * self.rows..(index + 1) * self.rows]
     }
@@ -25,7 +25,7 @@ impl<W: Word> SelectorTree<W> {
         self.leaves.len() / self.rows
     }
 
-    /// Never: there is a leaf even without bits.
+    /// Always false: there is a leaf even without bits.
     pub fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
@@ -61,7 +61,7 @@ impl<W: Word> SelectorTree<W> {
 /// polynomial, say floor(q / p)) if the bits spell the index, and zeros otherwise. Pirouette, Algorithm 21 with its left child mended.
 ///
 /// A node with bit b has right = RGSW(b) node and left = node - right: 2^v - 1 external products a weight. The levels are worked off
-/// breadth first, so that the rows of one selector stay in cache; leaves are written in place. One task a workspace, on the current
+/// breadth first, so that the rows of one selector stay in cache; leaves are written in place. Each workspace is a task of the current
 /// rayon pool.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ pub fn selector_tree<W: Word>(
     subtree(gadget, &roots, bits, workspaces)
 }
 
-/// The trees of [`selector_tree`] that hang below its upper levels, of at most `depth` bits each: the same leaves in the same order, in
+/// The trees of [`selector_tree`] below its upper levels, of at most `depth` bits each: the same leaves in the same order, in
 /// the memory of a small tree.
 pub fn selector_subtrees<'a, W: Word>(
     gadget: &'a RingGadget<W>,
@@ -98,7 +98,7 @@ pub fn selector_subtrees<'a, W: Word>(
     Ok((0..roots.len()).map(move |root| subtree(gadget, roots.leaf(root), lower, workspaces)))
 }
 
-/// The tree below `roots`, a node each of the trees of as many weights.
+/// The tree below `roots`, which has one node for each weight.
 fn subtree<W: Word>(
     gadget: &RingGadget<W>,
     roots: &[Rlwe<W, Ntt>],
@@ -116,7 +116,7 @@ fn subtree<W: Word>(
         gadget.check_key(&bit.mask)?;
         gadget.check_key(&bit.body)?;
     }
-    // A node of level d stands where its first leaf will stand; its coefficients where half as many leaves would.
+    // A node of level d is at the place of its first leaf, and its coefficients at the place that this leaf has among half as many.
     let mut leaves: Vec<Rlwe<W, Ntt>> = (0..rows << depth).map(|_| Rlwe::zero(ring)).collect();
     let mut coefficients: Vec<Rlwe<W, Coefficient>> =
         (0..rows << depth.saturating_sub(1)).map(|_| Rlwe::zero(ring)).collect();

@@ -9,8 +9,8 @@ use ring::Word;
 impl<W: Word> Bootstrapper<W> {
     /// The bits of each digit (of [`Self::digits`]), the lowest first, as ciphertexts of bit * Q/2 modulo Q under the ring key, up to 1.
     ///
-    /// With base A = Q/4 the table of the upper bit has the value -1 below N, hence 1 from N on, and A is added. Those of the other bits have
-    /// 2 bit, whose sign from N on vanishes, for -Q/2 = Q/2. The noise of bit k of w has 2^(w - 1 - k) times the variance of the
+    /// With base A = Q/4 the table of the upper bit has the value -1 below N, hence 1 from N on, and A is added. The tables of the other bits have
+    /// the value 2 bit, whose sign from N on vanishes, because -Q/2 = Q/2. The noise of bit k of w has 2^(w - 1 - k) times the variance of the
     /// rotation's.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ impl<W: Word> Bootstrapper<W> {
         [self.rotation.bytes(), self.switcher.key_bytes()]
     }
 
-    /// Keys that belong together.
+    /// A bootstrapper with keys that belong together.
     ///
     /// # Errors
     /// A switch that does not lead from dimension N to that of the rotation's small key, a ring whose modulus is 2^62 or more.
@@ -60,8 +60,8 @@ impl<W: Word> Bootstrapper<W> {
         self.modulus
     }
 
-    /// Ciphertexts under s of any modulus q as ciphertexts under z modulo 2N: phases times 2N / q, with the noise of the switches. To the
-    /// modulus of the key switch, key switch, to 2N (mean-compensated where z is binary).
+    /// Ciphertexts under s of any modulus q as ciphertexts under z modulo 2N: phases times 2N / q, with the noise of the switches. Each is
+    /// switched to the modulus of the key switch, then to z, then to 2N (mean-compensated if z is binary).
     ///
     /// # Errors
     /// A ciphertext of another dimension than N.
@@ -90,8 +90,8 @@ impl<W: Word> Bootstrapper<W> {
         rotated.iter().map(|rotated| Extractor::new(self.ring(), rotated)?.coefficient(0)).collect()
     }
 
-    /// The values of several functions at each phase, with one rotation an input: for every input, those of all tables times `base`
-    /// (a residue modulo Q).
+    /// The values of several functions at each phase, with one rotation for each input: for every input, the values of all tables times
+    /// `base` (a residue modulo Q).
     ///
     /// # Errors
     /// A table of another ring, an input of another modulus or dimension.

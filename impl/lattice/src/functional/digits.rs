@@ -2,7 +2,7 @@
 //!
 //! The message lies in the upper bits of a phase modulo 2^M. Reduced modulo 2^m, m the end of its lowest digit, the ciphertext encrypts that
 //! digit alone, exactly. The *floor* subtracts it: then the next digit is the lowest. In the original the modulus shrinks with every
-//! digit; to keep it and to reduce modulo greater powers instead is the same and rounds nothing.
+//! digit; keeping it and reducing modulo greater powers instead is equivalent and rounds nothing.
 
 use super::Bootstrapper;
 use crate::error::LatticeError;
@@ -10,7 +10,7 @@ use crate::lwe::Lwe;
 use crate::product::Workspace;
 use ring::{Modulus, Word};
 
-/// Where the digits of a message lie in a phase modulo 2^`log_modulus`: digit k from bit low + k bits on, the lowest first.
+/// The places of a message's digits in a phase modulo 2^`log_modulus`: digit k begins at bit low + k bits, the lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DigitLayout {
     log_modulus: u32,
@@ -53,7 +53,7 @@ impl DigitLayout {
     /// The modulus of the whole ciphertext.
     ///
     /// # Errors
-    /// None for a layout that was made: its modulus is in range.
+    /// Never fails, because the constructor checked the modulus.
     pub fn modulus(&self) -> Result<Modulus<u64>, LatticeError> {
         power(self.log_modulus)
     }
@@ -63,7 +63,7 @@ impl DigitLayout {
         self.low + digit * self.bits
     }
 
-    /// Blind rotations of a floor: for the upper bit, and for the others if there are any.
+    /// Blind rotations of a floor: one for the upper bit, and one for the others if there are any.
     pub fn floor_rotations(&self) -> u32 {
         if self.bits == 1 { 1 } else { 2 }
     }
@@ -95,13 +95,13 @@ fn power(log: u32) -> Result<Modulus<u64>, LatticeError> {
 }
 
 impl<W: Word> Bootstrapper<W> {
-    /// x 2^-log_modulus of the ring's modulus, rounded: what `x` is modulo Q.
+    /// The value of `x` modulo Q, which is Q x 2^-log_modulus rounded.
     fn scaled(&self, x: u64, log_modulus: u32) -> u64 {
         let product = u128::from(x) * u128::from(self.modulus().value());
         ((product + (1 << log_modulus >> 1)) >> log_modulus) as u64
     }
 
-    /// Digit `digit` of the phase, the lowest that was not subtracted yet, as a ciphertext modulo 2^(its end); exact.
+    /// Digit `digit` of the phase, the lowest that was not subtracted yet, as a ciphertext modulo 2^(its end), exactly.
     ///
     /// # Errors
     /// A digit that the layout has not, a ciphertext of another modulus.
@@ -112,7 +112,7 @@ impl<W: Word> Bootstrapper<W> {
         input.reduce_modulus(power(layout.start(digit + 1))?)
     }
 
-    /// Subtracts digit `digit`, of which all lower ones are subtracted already: the phase loses the digit and gains the noise of two
+    /// Subtracts digit `digit`, after all lower ones: the phase loses the digit and gains the noise of two
     /// rotations. Noise must be below half a unit of the digit, after the switch too: see [`DigitLayout::tolerance`].
     ///
     /// Both rotations read the digit plus half a unit, so that noise of both signs leaves it in its window. The first finds the digit's

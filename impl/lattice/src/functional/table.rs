@@ -22,7 +22,7 @@ impl<W: Word> Table<W> {
     /// ([`super::Bootstrapper::evaluate_tables`]) it gives A h_i.
     ///
     /// # Errors
-    /// Another number of values; values of both parities, whose steps have halves.
+    /// Another number of values; values of different parity, whose steps would be half integers.
     pub fn new(ring: &Ring<W>, values: &[i32]) -> Result<Self, LatticeError> {
         if !values.len().is_power_of_two() || values.len() > ring.n() {
             return Err(LatticeError::Parameter(format!(
@@ -38,7 +38,7 @@ impl<W: Word> Table<W> {
         }
         let window = ring.n() / values.len();
         let mut coefficients = vec![0; ring.n()];
-        // Before the first window lies, negated, the last.
+        // The value before the first window is the negated last one.
         let mut before = -i64::from(values[values.len() - 1]);
         for (step, &value) in coefficients.iter_mut().step_by(window).zip(values) {
             *step = (i64::from(value) - before) / 2;

@@ -63,8 +63,8 @@ impl Lwe {
         Self { modulus: to, a: self.a.iter().map(|&x| round(x)).collect(), b: round(self.b) }
     }
 
-    /// As [`Self::switch_modulus`], for a binary secret: half the sum of the rounding errors of the mask is added to the body, so that a
-    /// rounding error counts times z_i - 1/2 instead of z_i. Of uniform masks, the phase gains an error of mean 0 and standard deviation
+    /// Like [`Self::switch_modulus`], for a binary secret: half the sum of the rounding errors of the mask is added to the body, so that a
+    /// rounding error is multiplied by z_i - 1/2 instead of z_i. For uniform masks the phase gains an error of mean 0 and standard deviation
     /// sqrt(n / 48 + 1 / 12) instead of sqrt(n / 24 + 1 / 12) (de Ruijter, D'Anvers, Verbauwhede, 2025, "Don't be mean").
     pub fn switch_modulus_compensated(&self, to: Modulus<u64>) -> Self {
         let (from, to_value) = (u128::from(self.modulus.value()), u128::from(to.value()));

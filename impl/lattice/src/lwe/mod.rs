@@ -14,7 +14,7 @@ pub use modulo32::{PublicMatrix, QUERY_CHUNK_ROWS, encrypt_zero, encrypt_zero_wo
 pub use switch::SeededLweSwitchKey;
 pub use switcher::{LweSwitchKey, LweSwitcher};
 
-/// What can go wrong below a ciphertext.
+/// Errors of LWE operations modulo 2^32.
 #[derive(Debug, thiserror::Error)]
 pub enum LweError {
     /// Standard deviation out of the sampler's range, weight above the dimension, ...

@@ -1,7 +1,7 @@
 //! LWE modulo 2^32 under a parameterised secret and error.
 //!
 //! A sample is (a, b = <a, s> + e + scale * message). The vectors a are rows of a public matrix that both sides expand
-//! from a seed, row by row, so that the matrix is never whole in memory.
+//! from a seed, row by row, so that the whole matrix is never in memory.
 
 use super::LweError;
 use rand::RngCore;
@@ -73,7 +73,7 @@ pub fn encrypt_zero_work(samples: u64, dimension: u64, keys: u64) -> Work {
     ])
 }
 
-/// Encrypts zero `samples` times under each of `keys`: one body vector a key, b = A s + e. One pass over A serves all.
+/// Encrypts zero `samples` times under each of `keys`, in one pass over A: one body vector b = A s + e for each key.
 ///
 /// # Errors
 /// A key whose length is not the matrix's dimension.
@@ -102,8 +102,8 @@ pub fn encrypt_zero(
 /// The message modulo p (-floor(p / 2) <= message < p / 2) whose multiple of `scale` = floor(2^32 / p) is nearest to a phase modulo
 /// 2^32, and the error.
 ///
-/// p `scale` is a little less than 2^32, so that p/2 and -p/2 have two multiples, as far apart as the two differ; phases of -p/2 with a
-/// negative error are nearer to the other one. The error is that of the message that is returned.
+/// p `scale` is a little less than 2^32, so that p/2 and -p/2, which are equal modulo p, have two different multiples; a phase of -p/2 with
+/// a negative error is nearer to the other one. The error is relative to the returned message.
 pub fn round(phase: u32, scale: u32, plain_modulus: u32) -> (i32, i32) {
     let (value, wide) = (i64::from(phase as i32), i64::from(scale));
     let (modulus, half) = (i64::from(plain_modulus), i64::from(plain_modulus / 2));
@@ -112,7 +112,7 @@ pub fn round(phase: u32, scale: u32, plain_modulus: u32) -> (i32, i32) {
     (message, residual(phase, scale, message))
 }
 
-/// How far a phase modulo 2^32 is from `scale` times a message.
+/// The error of a phase modulo 2^32 with a known message times `scale`.
 pub fn residual(phase: u32, scale: u32, message: i32) -> i32 {
     phase.wrapping_sub((message as u32).wrapping_mul(scale)) as i32
 }

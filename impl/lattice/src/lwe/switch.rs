@@ -11,7 +11,7 @@ use rand::RngCore;
 use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Modulus, Seed};
 
-/// A key that switches from dimension `from` to dimension `to`, as it travels: a seed for the masks, and the bodies.
+/// A key that switches from dimension `from` to dimension `to`, on the wire: a seed for the masks, and the bodies.
 ///
 /// Row (i, t) encrypts -s_i * base^(dropped + t) under the new key, i-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl SeededLweSwitchKey {
         Ok(Self { seed, modulus, scale, to: a.len(), bodies })
     }
 
-    /// The rows, masks and all.
+    /// The rows in full, with their masks.
     ///
     /// # Errors
     /// No memory.
@@ -77,7 +77,7 @@ impl SeededLweSwitchKey {
         out.finish()
     }
 
-    /// Inverse of [`Self::to_bytes`], for a key made with that gadget between those dimensions: the bytes tell neither.
+    /// Inverse of [`Self::to_bytes`], for a key made with that gadget between those dimensions, which the bytes do not state.
     ///
     /// # Errors
     /// A wrong number of bytes, a residue not below q, padding that is not zero.
@@ -95,7 +95,7 @@ impl SeededLweSwitchKey {
     }
 }
 
-/// What keys depend on of a gadget.
+/// The scale of a gadget, on which keys depend.
 fn identity(gadget: &dyn Gadget<u64>) -> Result<(Modulus<u64>, Scale), LatticeError> {
     let modulus = Modulus::new(gadget.modulus()).map_err(|e| LatticeError::Parameter(e.to_string()))?;
     Ok((modulus, Scale::of(gadget)))

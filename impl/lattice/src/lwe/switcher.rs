@@ -1,4 +1,4 @@
-//! Key switches in full: rows in the order in which a switch reads them, summed without reductions as far as their word allows.
+//! Key switches in full: rows are in the order in which a switch reads them, and their sums are reduced as rarely as the word allows.
 
 use super::Lwe;
 use crate::decompose::Scale;
@@ -18,11 +18,11 @@ pub struct LweSwitchKey {
 
 /// Rows in the shortest word that serves their modulus.
 enum Rows {
-    /// A power of two up to 2^32: sums wrap around.
+    /// For powers of two up to 2^32, with sums that wrap around.
     Wrapping(Buffer<u32>),
-    /// Any other below 2^31: products of 32 bits, sums of 64.
+    /// For other moduli below 2^31, with products of 32 bits and sums of 64.
     Narrow(Buffer<u32>),
-    /// Any other: low and high halves are summed apart.
+    /// For all other moduli, with separate sums of low and high halves.
     Wide(Buffer<u64>),
 }
 
@@ -141,7 +141,7 @@ impl LweSwitcher {
         Ok(outputs.swap_remove(0))
     }
 
-    /// As [`Self::switch`], all inputs side by side: the key is read from memory once for all of them.
+    /// Like [`Self::switch`], for all inputs side by side: the key is read from memory once.
     pub fn switch_all(&self, inputs: &[Lwe], coins: &mut Coins) -> Result<Vec<Lwe>, LatticeError> {
         if !inputs.iter().all(|input| input.a.len() == self.from && input.modulus == self.key.modulus) {
             return Err(LatticeError::Mismatch("an LWE ciphertext and a key-switching key for another"));
@@ -221,7 +221,7 @@ impl LweSwitcher {
     }
 }
 
-/// Sum of digit * row modulo q: low and high halves of the residues are summed apart.
+/// Sum of digit * row modulo q, with separate sums of the residues' low and high halves.
 struct Halves {
     modulus: Modulus<u64>,
     total: Vec<u64>,

@@ -2,13 +2,13 @@
 //!
 //! Node v of level k joins nodes v and v + h of the level below, h = gamma / 2^k, with Y = X^(N / 2^k) and tau: X -> X^(2^k + 1):
 //! c = c_v + Y c_(v+h) + tau(c_v - Y c_(v+h)). Since tau(Y) = -Y, coefficients that are multiples of N / 2^k double and the others of
-//! the level vanish. From level log2 gamma + 1 on there is one node and no second argument: the trace. So the phase of the root is
+//! the level vanish. From level log2 gamma + 1 on there is one node and no second argument: this is the trace. So the phase of the root is
 //! N times the sum over j of the constant coefficients times X^(j N / gamma); ring masks and bodies are multiplied by 1/N first,
-//! which leaves the bodies as they are and amplifies no noise of the inputs. (YPIR scales the query on the client instead.)
+//! which restores the bodies and does not amplify the noise of the inputs. (YPIR scales the query on the client instead.)
 //!
 //! **The dense form.** Let T_(v,i) be the digits at node v of level k, so that its key switch adds the sum over i of T_(v,i) y_i to the
 //! body. Above it, that sum is added to its images under all compositions of the taus of higher levels, the group of the sigma = 1
-//! modulo 2^(k+1), and multiplied by X^(p_v), p_v = v N / gamma, which those leave fixed. The body of the root so contains, slot by
+//! modulo 2^(k+1), and multiplied by X^(p_v), p_v = v N / gamma, which these fix. So the body of the root contains, slot by
 //! slot, the sum over i and sigma of sigma(y_i) [sum_v X^(p_v) sigma(T_(v,i))]: the bracket is what [`evaluate`] computes.
 
 use super::evaluate::{self, Sums};
@@ -23,7 +23,7 @@ use crate::product::Workspace;
 use crate::rlwe::Rlwe;
 use ring::{Kind, Ntt, Poly, Ring, Work};
 
-/// The ring masks over N, as many as gamma.
+/// The ring masks divided by N, padded to gamma.
 fn leaves(packing: &Packing, ring_masks: &[Poly<u32, Ntt>]) -> Vec<Poly<u32, Ntt>> {
     let ring = packing.ring();
     let factors = evaluate::inverses(ring, ring.n());

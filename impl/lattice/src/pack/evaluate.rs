@@ -1,36 +1,36 @@
 //! Sums of images of polynomials under automorphisms, by transforms.
 //!
-//! Wanted are r_sigma = sum_j X^j sigma(c_j) for all sigma of the group of `order` automorphisms, sigma = 1 modulo 2 N / order. By the
-//! definition that takes order^2 products of polynomials. But in the slot of exponent e, with u = e sigma,
+//! This module computes r_sigma = sum_j X^j sigma(c_j) for all sigma of the group of `order` automorphisms, sigma = 1 modulo 2 N / order.
+//! The definition takes order^2 products of polynomials. But in the slot of exponent e, with u = e sigma,
 //! r_sigma is sum_j c_j(psi^u) psi^(e j): with u fixed, these are values at psi^e of one polynomial in Y,
 //! C_u(Y) = sum_j c_j(psi^u) Y^j.
 //!
-//! * All odd e (order = N): one negacyclic transform of size N for each slot u and prime, 2 N log2 N butterflies in all of what
+//! * All odd e (order = N): one negacyclic transform of size N for each slot u and prime, in total 2 N log2 N butterflies for what
 //!   the definition does with N^2 products.
 //! * order < N: e = u (1 + m 2 N / order), where sum_j (c_j X^j) W^(j m), W = X^(2 N / order), is a cyclic transform of length order whose
 //!   elements are polynomials and whose roots are monomials; r_sigma is the image under sigma of the sum for sigma^-1.
 //!
-//! Of a handful of terms the definition is faster than either.
+//! For a handful of terms the definition is faster than both.
 
 use super::slots::{self, SlotMaps};
 use crate::error::LatticeError;
 use ring::matrix::diagonal::LINE;
 use ring::{BlockDiagonal, Ntt, Poly, Ring, RingShape, Work};
 
-/// Up to this number, terms are added by the definition: a term costs a permutation and a product for each sigma, transforms two or more
-/// transforms, whatever the terms.
+/// Most terms that are added by the definition. A term costs a permutation and a product for each sigma; the other methods cost two or
+/// more transforms for each sigma, whatever the number of terms.
 pub const DIRECT_TERMS: usize = 4;
 
-/// The sums for one group that is smaller than order N, or of a handful of terms. For order N see [`fill`].
+/// The sums for one group of order below N, or for a handful of terms. For order N see [`fill`].
 pub(super) enum Sums {
-    /// For a handful of terms: X^j and c_j, and what an image is made in.
+    /// For a handful of terms: X^j and c_j, and a buffer for an image.
     Direct(Vec<(Poly<u32, Ntt>, Poly<u32, Ntt>)>, Poly<u32, Ntt>),
-    /// Else: sum_j (c_j X^j) W^(j m) at the index whose bits are those of m reversed.
+    /// Otherwise: sum_j (c_j X^j) W^(j m) at the index whose bits are those of m reversed.
     Powers(Vec<Poly<u32, Ntt>>),
 }
 
 impl Sums {
-    /// `terms`: j below `order`, and c_j; others are zero. `factors`: a residue for each prime by which all is multiplied.
+    /// `terms` are pairs of j below `order` and c_j; other c_j are zero. All sums are multiplied by `factors`, a residue for each prime.
     pub(super) fn new(ring: &Ring<u32>, terms: &[(usize, &Poly<u32, Ntt>)], order: usize, factors: &[u32]) -> Self {
         if terms.len() > DIRECT_TERMS {
             return Self::Powers(transform_polynomials(ring, terms, order, factors));
@@ -58,7 +58,7 @@ impl Sums {
                 let n = ring.n() as u64;
                 let step = 2 * n / powers.len() as u64;
                 let m = (SlotMaps::inverse(exponent, ring.n()) / step) as usize;
-                // No bits are reversed where there is one element only.
+                // One element alone has no bits to reverse.
                 let index = m.reverse_bits().checked_shr(usize::BITS - powers.len().ilog2()).unwrap_or(0);
                 ring.permute_slots(&powers[index], slots, out);
             }
@@ -102,7 +102,7 @@ fn transform_slots(
     matrices: &mut [BlockDiagonal],
 ) {
     let n = ring.n();
-    // Sixteen columns at a time; the strides between them are no multiples of a page, which would share sets of the caches.
+    // Sixteen columns at a time; the strides between them are not multiples of a page, which would compete for the same sets of the caches.
     let stride = n + LINE;
     let mut columns = vec![0; LINE * stride];
     for ((limb, (modulus, plan)), matrix) in ring.limbs().iter().enumerate().zip(matrices) {

@@ -15,11 +15,11 @@ use crate::error::LatticeError;
 use crate::product::Workspace;
 use ring::{BlockDiagonal, Kind, Ntt, Poly, Ring, Work};
 
-/// Tables from this size on lie in no second-level cache, and their lines are written where no address is known.
+/// Larger tables exceed every second-level cache, and their lines are written past the caches.
 const LARGE_TABLE_BYTES: u64 = 16 << 20;
 
-/// The work that makes a table of gamma ciphertexts beside key switches: sums for all automorphisms are computed, and they and the digits
-/// are written into the table.
+/// The work that makes a table of gamma ciphertexts, beside key switches: the sums for all automorphisms are computed, and they and the
+/// digits are written into the table.
 pub(super) fn table_work(gadget: GadgetShape, gamma: usize) -> Work {
     let (ring, length) = (gadget.ring, gadget.length as u64);
     let sums = if gamma == ring.degree {
@@ -32,13 +32,13 @@ pub(super) fn table_work(gadget: GadgetShape, gamma: usize) -> Work {
     sums + Work::of(filed, &[ring.primes as u64, ring.degree as u64, gamma as u64, length + 1])
 }
 
-/// What becomes of the digits of a key switch.
+/// The use of the digits of a key switch.
 pub(super) trait Sink {
-    /// A matrix for each prime. At gamma = N the sums for all sigma lie in their first bands, of side N: that for an automorphism is
-    /// read before its digits come, so both may have the same place.
+    /// A matrix for each prime. At gamma = N the sums for all sigma are in their first bands, of side N: the sum for an automorphism is
+    /// read before its digits are written, so both may have the same place.
     fn room(&mut self, ring: &Ring<u32>) -> Result<&mut [BlockDiagonal], LatticeError>;
 
-    /// Takes the transformed digits that multiply the image, under the automorphism of that slot permutation, of the key of that role.
+    /// Takes the transformed digits that multiply the image of the key of that role under the automorphism of that slot permutation.
     fn take(&mut self, role: usize, slots: &[u32], digits: &[Poly<u32, Ntt>]);
 }
 
@@ -76,7 +76,7 @@ fn zeros(ring: &Ring<u32>, count: usize) -> Vec<Poly<u32, Ntt>> {
     (0..count).map(|_| ring.zero()).collect()
 }
 
-/// Runs all key switches on the masks: gives the packed mask, and every step's digits to the sink.
+/// Runs all key switches on the masks: returns the packed mask, and passes every step's digits to the sink.
 pub(super) fn collapse(
     packing: &Packing,
     masks: &PackingMasks,
@@ -112,7 +112,7 @@ pub(super) fn collapse(
                     for (matrix, limb) in sink.room(ring)?.iter_mut().zip(component.limbs_mut()) {
                         slots::take(matrix, 0, &slots, limb);
                         if head.is_none() {
-                            // No digits will come for the last power.
+                            // The last power has no digits.
                             slots::put(matrix, 0, &slots, &nothing);
                         }
                     }
@@ -139,7 +139,7 @@ pub(super) fn collapse(
     Ok(mask)
 }
 
-/// Adds up products with a client's keys as digits come: packing without a table.
+/// Adds up products with a client's keys while digits arrive: packing without a table.
 pub(super) struct Summed<'a> {
     ring: &'a Ring<u32>,
     keys: &'a PackingKeys,
@@ -172,7 +172,7 @@ impl Sink for Summed<'_> {
     }
 }
 
-/// Files digits where a product with the keys will find them.
+/// Writes digits to the places where a product with the keys reads them.
 struct Filed {
     matrices: Vec<BlockDiagonal>,
     last: Vec<Pointwise>,

@@ -9,7 +9,7 @@ use crate::wire;
 use rand::RngCore;
 use ring::{DiscreteGaussian, Ntt, Poly, Ring, Seed};
 
-/// What keys and their masks belong to.
+/// The packings that keys and their masks belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Belongs {
     method: Method,
@@ -19,7 +19,7 @@ struct Belongs {
 
 impl Belongs {
     fn to(packing: &Packing) -> Self {
-        // The keys of CDKS are those of the trace, whatever the number of leaves: they serve packings of every width.
+        // The keys of CDKS are those of the trace for every number of leaves: they serve packings of every width.
         let gamma = match packing.method {
             Method::Inspiring => packing.gamma,
             Method::Cdks => packing.ring().n(),
@@ -27,7 +27,7 @@ impl Belongs {
         Self { method: packing.method, gamma, scale: packing.gadget.scale() }
     }
 
-    /// Whether keys of this packing serve that one too. InspiRING's first key of a full packing, X -> X^5, is that of half a packing.
+    /// Whether keys of this packing serve that one too. InspiRING's first key of a full packing, X -> X^5, is also the key of half a packing.
     fn serves(self, packing: &Packing) -> bool {
         let full = packing.ring().n();
         let halves = self.method == Method::Inspiring && self.gamma == full && 2 * packing.gamma == full;
@@ -56,7 +56,7 @@ impl PackingMasks {
         self.rows.iter().flatten().map(Poly::bytes).sum()
     }
 
-    /// Masks of a test's own.
+    /// Masks with given polynomials.
     #[cfg(test)]
     pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {
         Self { belongs: Belongs::to(packing), seed: Seed([0; 16]), rows }
@@ -87,7 +87,7 @@ pub struct PackingKeys {
 }
 
 impl PackingKeys {
-    /// Bodies of a test's own.
+    /// Keys with given bodies.
     #[cfg(test)]
     pub(super) fn of_rows(packing: &Packing, rows: Rows) -> Self {
         Self { belongs: Belongs::to(packing), rows }
@@ -144,8 +144,8 @@ impl Packing {
         (self.exponents().len() * self.gadget.length() * wire::poly_bits(self.ring())).div_ceil(8)
     }
 
-    /// The seed of the masks of the key for X -> X^`exponent`. It depends on all that tells keys apart, for keys of one secret must
-    /// not share a mask: with a shared one, their difference is that of their messages, which are known functions of the secret.
+    /// The seed of the masks of the key for X -> X^`exponent`. It depends on everything that distinguishes keys, because keys of one secret must
+    /// not share a mask: the difference of keys with one mask is that of their messages, which are known functions of the secret.
     fn mask_seed(&self, seed: &Seed, exponent: u64) -> Seed {
         let Belongs { method, gamma, scale } = Belongs::to(self);
         let (base, dropped, length) = scale.parts();
@@ -154,7 +154,7 @@ impl Packing {
         ))
     }
 
-    /// The public masks that `seed` (a constant of the parameter set) decides.
+    /// The public masks expanded from `seed`, a constant of the parameter set.
     pub fn masks(&self, seed: Seed) -> PackingMasks {
         let rows = |exponent| {
             let prg = self.mask_seed(&seed, exponent).prg();
@@ -163,8 +163,8 @@ impl Packing {
         PackingMasks { belongs: Belongs::to(self), seed, rows: self.exponents().into_iter().map(rows).collect() }
     }
 
-    /// Fresh keys under `key`: RLWE'(-s(X^k)) for every exponent k, with the public masks. Make them once for a secret: keys made
-    /// twice share masks and messages, so that their errors average out.
+    /// Fresh keys under `key`: RLWE'(-s(X^k)) for every exponent k, with the public masks. Make them once for each secret: keys
+    /// made twice share masks and messages, so that their errors average out.
     ///
     /// # Errors
     /// A key of another ring, masks of another packing.

@@ -1,16 +1,16 @@
 //! Ring packing: up to gamma LWE ciphertexts under the coefficients of an RLWE key become one RLWE ciphertext under that key.
 //!
-//! LWE ciphertext j, mask vector a_j and body b_j, enters as its *ring mask* ã_j = sum_i a_j[i] X^(-i), of whose product with s the
-//! constant coefficient is <a_j, s> ([`ring_mask`]). What depends on ring masks and on the public masks of the packing keys alone is
-//! done by [`Packing::preprocess`]; [`PackingTable::pack`] then takes a client's keys and the bodies.
+//! LWE ciphertext j, mask vector a_j and body b_j, enters as its *ring mask* ã_j = sum_i a_j[i] X^(-i): the product of ã_j with s has the
+//! constant coefficient <a_j, s> ([`ring_mask`]). [`Packing::preprocess`] does the work that depends only on ring masks and on the public
+//! masks of the packing keys; [`PackingTable::pack`] then takes a client's keys and the bodies.
 //!
 //! Two methods. **CDKS** (Chen, Dai, Kim, Song, ACNS 2021, as YPIR uses it) joins ciphertexts in a tree of automorphisms
 //! X -> X^(2^k + 1), one key a level. **InspiRING** (InsPIRe, Algorithms 1 and 2) writes every phase as a trace,
-//! b_j - 1/gamma sum over sigma of sigma(ã_j) sigma(s), sums over j first, and then switches the keys sigma(s) one into the next with
+//! b_j - 1/gamma sum over sigma of sigma(ã_j) sigma(s), sums over j first, and then switches each key sigma(s) to the next with
 //! the images of one key.
 //!
 //! **Online both are one matrix-vector product.** Every image of a key under an automorphism is a permutation of its NTT slots, and
-//! the products with digits happen slot by slot: so each slot of the packed body is a fixed linear form in the slots of the key
+//! the products with digits are slot by slot: so each slot of the packed body is a fixed linear form in the slots of the key
 //! bodies. [`PackingTable`] holds these forms ([`ring::BlockDiagonal`]), gamma ell residues a slot and prime, and reads them once.
 
 mod cdks;
@@ -71,8 +71,8 @@ impl Method {
 }
 
 impl Packing {
-    /// Packs with nothing prepared: for ring masks that depend on the query. `ring_masks`: up to gamma, NTT domain; coefficient j of
-    /// `bodies` is b_j, its coefficients from gamma on do not matter.
+    /// Packs without a table, for ring masks that depend on the query. `ring_masks` has up to gamma polynomials in the NTT domain; coefficient
+    /// j of `bodies` is b_j, and its coefficients from gamma on are ignored.
     ///
     /// # Errors
     /// Too many ring masks, operands of another ring or packing.
@@ -100,7 +100,7 @@ impl Packing {
         Ok(packed)
     }
 
-    /// Does what depends on ring masks and key masks only. `ring_masks`: up to gamma, NTT domain; missing ones count as zero.
+    /// Does the work that depends only on ring masks and key masks. `ring_masks` has up to gamma polynomials in the NTT domain; missing ones count as zero.
     ///
     /// # Errors
     /// Too many ring masks, operands of another ring or packing, memory that the system refuses.

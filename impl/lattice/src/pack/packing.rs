@@ -8,7 +8,7 @@ use crate::decompose::RingGadget;
 use crate::error::LatticeError;
 use ring::{Coefficient, Poly, Ring};
 
-/// How ciphertexts are packed.
+/// The method of packing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
     /// InsPIRe's Algorithm 1 (gamma = N: keys for X -> X^5 and X -> X^-1) and 2 (gamma <= N / 2: one key, X -> X^(2 N / gamma + 1)).
@@ -90,15 +90,15 @@ impl Packing {
         let n = self.ring().n() as u64;
         match self.method {
             Method::Inspiring if self.gamma as u64 == n => vec![5, 2 * n - 1],
-            // At gamma = 1 the group is trivial: nothing is switched but from X -> X^(2 N + 1), the identity.
+            // At gamma = 1 the group is trivial: the only switch is that of X -> X^(2 N + 1), the identity.
             Method::Inspiring if self.gamma == 1 => Vec::new(),
             Method::Inspiring => vec![2 * n / self.gamma as u64 + 1],
             Method::Cdks => exponents(self.ring().n()).collect(),
         }
     }
 
-    /// Sides of the blocks of a table's matrices, a band for each role and row that a product with the keys takes from them. At gamma
-    /// = N the key that joins InspiRING's halves is used once and slot by slot, outside of the matrices.
+    /// Sides of the blocks of a table's matrices, which have a band for each role and row. At gamma = N the key that joins InspiRING's halves
+    /// is used once, slot by slot and outside of the matrices.
     pub(super) fn sides(&self) -> Vec<usize> {
         let n = self.ring().n();
         let orders = match self.method {
@@ -116,7 +116,7 @@ impl Packing {
         self.ring().primes().len() * self.ring().n() * self.sides().iter().sum::<usize>() * size_of::<u32>()
     }
 
-    /// Adds the bodies where the output holds them.
+    /// Adds the bodies at their coefficients of the output.
     pub(super) fn add_bodies(&self, b: &mut Poly<u32, Coefficient>, bodies: &Poly<u32, Coefficient>) {
         let ring = self.ring();
         for (i, (modulus, _)) in ring.limbs().iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Where automorphisms move slots, and matrices that hold one value for each automorphism and slot.
+//! The permutations of slots by automorphisms, and matrices with one value for each automorphism and slot.
 //!
 //! Slot j has exponent 2 bitrev(j) + 1. An automorphism permutes the slots by multiplying their exponents; it maps a strip of 16
-//! aligned slots onto another, for those agree in the low bits of their exponents. So among the automorphisms that map strip b
+//! aligned slots onto another, because these agree in the low bits of their exponents. So among the automorphisms that map strip b
 //! onto strip b', of which there are at most 16, each lane of b meets each lane of b' once, and the values for all of them fill one
 //! tile, 16 columns of a strip, in either of two orders. *Final*: in lane l, the value for sigma is in the column of sigma's slot
 //! for that lane, so that the matrix times a key is a sum over sigma. *By first slots*: the whole line for sigma is in the
@@ -10,15 +10,15 @@
 use ring::BlockDiagonal;
 use ring::matrix::diagonal::{LINE, Line};
 
-/// Side of the blocks that hold a group of `order` automorphisms, those with sigma = 1 modulo 2 N / order: as those map slots within
-/// aligned blocks of that size, but at least a line.
+/// Side of the blocks that hold a group of `order` automorphisms, those with sigma = 1 modulo 2 N / order: they map slots within aligned
+/// blocks of that size. It is at least a line.
 pub(super) fn side(order: usize) -> usize {
     order.max(LINE)
 }
 
-/// Makes the slot permutations of automorphisms of one N, faster than one by one.
+/// Makes slot permutations of automorphisms of one N faster than by computing each alone.
 pub(super) struct SlotMaps {
-    /// By slot.
+    /// The exponent of each slot.
     exponents: Vec<u32>,
     /// The slot of exponent 2 i + 1.
     slots: Vec<u32>,
@@ -71,7 +71,7 @@ fn reversed(lane: usize) -> usize {
     [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15][lane]
 }
 
-/// Calls with every tile of a band and its places.
+/// Calls `each` with every tile of a band and its places.
 fn for_tiles(matrix: &mut BlockDiagonal, band: usize, mut rearrange: impl FnMut(&mut [Line], &Places)) {
     let n = matrix.n();
     let exponent = |slot: usize| 2 * (slot.reverse_bits() >> (usize::BITS - n.ilog2())) + 1;
@@ -83,7 +83,7 @@ fn for_tiles(matrix: &mut BlockDiagonal, band: usize, mut rearrange: impl FnMut(
         let mut known: Option<(usize, Places)> = None;
         for (tile, lines) in columns.chunks_exact_mut(LINE).enumerate() {
             // Lane l of strip b has exponent e_b + N / 8 bitrev(l), which sigma takes to e_b' + N / 8 (bitrev(c) + sigma bitrev(l)),
-            // where c is the column for lane 0: all that matters of sigma is sigma modulo 16.
+            // where c is the column for lane 0: only sigma modulo 16 matters.
             let sigma = |c: usize| exponent(start + tile * LINE + c) * inverse % 16;
             let first = sigma(0);
             // From N = 128 on all columns of a tile have one sigma modulo 16.

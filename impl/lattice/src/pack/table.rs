@@ -1,4 +1,4 @@
-//! What a server keeps for one packed output, and packing with it.
+//! A server's table for one packed output, and packing with it.
 
 use super::keys::PackingKeys;
 use super::packing::Packing;
@@ -6,7 +6,7 @@ use crate::error::LatticeError;
 use crate::rlwe::{Rlwe, check};
 use ring::{BlockDiagonal, Coefficient, Ntt, Poly};
 
-/// A row of keys that meets its digits slot by slot.
+/// A row of keys that is multiplied by its digits slot by slot.
 #[derive(Debug)]
 pub(super) struct Pointwise {
     pub(super) role: usize,
@@ -14,12 +14,12 @@ pub(super) struct Pointwise {
     pub(super) factor: Poly<u32, Ntt>,
 }
 
-/// All of one output that does not depend on the client: the packed mask, and the linear forms of the slots of the packed body in
+/// The part of one output that does not depend on the client: the packed mask, and the slots of the packed body as linear forms in
 /// the slots of the keys.
 #[derive(Debug)]
 pub struct PackingTable {
     packing: Packing,
-    /// For each prime; a band for each role and row, in this order, as far as they are not pointwise.
+    /// A matrix for each prime; its bands are the roles and rows that are not pointwise, in this order.
     matrices: Vec<BlockDiagonal>,
     last: Vec<Pointwise>,
     mask: Poly<u32, Coefficient>,
@@ -50,13 +50,13 @@ impl PackingTable {
         self.matrices.iter().map(BlockDiagonal::bytes).sum()
     }
 
-    /// Bytes in memory: of what packing reads, of the factors of pointwise rows and of the packed mask.
+    /// Bytes in memory of the part that packing reads, of the factors of pointwise rows and of the packed mask.
     pub fn held_bytes(&self) -> usize {
         let factors: usize = self.last.iter().map(|row| row.factor.bytes()).sum();
         self.bytes() + factors + self.mask.bytes()
     }
 
-    /// Packs with a client's keys. Coefficient j of `bodies` is b_j; its coefficients from gamma on do not matter.
+    /// Packs with a client's keys. Coefficient j of `bodies` is b_j; its coefficients from gamma on are ignored.
     ///
     /// # Errors
     /// Keys of another packing, bodies of another ring.
@@ -69,7 +69,7 @@ impl PackingTable {
         packed.pop().ok_or(LatticeError::Mismatch("a batch and its outputs"))
     }
 
-    /// Packs for several clients, or several vectors of bodies, while the table is read once for up to eight of them.
+    /// Packs for several clients, or several vectors of bodies; the table is read once for up to eight of them.
     ///
     /// # Errors
     /// Keys of another packing, bodies of another ring.
@@ -81,7 +81,7 @@ impl PackingTable {
         Ok(bodies.into_iter().map(|b| Rlwe { a: self.mask.clone(), b }).collect())
     }
 
-    /// The bodies alone of what [`Self::pack_batch`] packs: their mask, [`Self::mask`], is known without the clients.
+    /// The bodies of [`Self::pack_batch`] without their mask, [`Self::mask`], which is known without the clients.
     pub fn pack_bodies(
         &self,
         batch: &[(&PackingKeys, &Poly<u32, Coefficient>)],

@@ -44,7 +44,7 @@ impl<W: Word, D> Rlwe<W, D> {
         Self { a: ring.zero(), b: message }
     }
 
-    /// Becomes `other`, a ciphertext of the same ring, in the memory that is there.
+    /// Becomes `other`, a ciphertext of the same ring, without new memory.
     ///
     /// # Panics
     /// If it is of another ring.
@@ -114,7 +114,7 @@ impl<W: Word> Rlwe<W, Coefficient> {
         Self { a: ring.mul_monomial(&self.a, exponent), b: ring.mul_monomial(&self.b, exponent) }
     }
 
-    /// As [`Self::mul_monomial`], into a ciphertext that exists.
+    /// Like [`Self::mul_monomial`], into a ciphertext that exists.
     pub fn mul_monomial_into(&self, ring: &Ring<W>, exponent: usize, out: &mut Self) {
         ring.mul_monomial_into(&self.a, exponent, &mut out.a);
         ring.mul_monomial_into(&self.b, exponent, &mut out.b);
@@ -126,7 +126,7 @@ impl<W: Word> Rlwe<W, Coefficient> {
         Self { a: ring.automorphism_coefficient(&self.a, map), b: ring.automorphism_coefficient(&self.b, map) }
     }
 
-    /// As [`Self::automorphism`], into a ciphertext that exists.
+    /// Like [`Self::automorphism`], into a ciphertext that exists.
     pub fn automorphism_into(&self, ring: &Ring<W>, map: &Automorphism, out: &mut Self) {
         ring.automorphism_coefficient_into(&self.a, map, &mut out.a);
         ring.automorphism_coefficient_into(&self.b, map, &mut out.b);

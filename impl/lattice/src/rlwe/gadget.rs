@@ -7,7 +7,7 @@ use crate::wire;
 use rand::RngCore;
 use ring::{DiscreteGaussian, Ntt, Poly, Ring, Word};
 
-/// RLWE'(m) as it travels: row t is a seeded encryption of m base^(dropped + t).
+/// RLWE'(m) on the wire: row t is a seeded encryption of m base^(dropped + t).
 #[derive(Clone, Debug)]
 pub struct SeededRlwePrime<W: Word> {
     scale: Scale,
@@ -56,7 +56,7 @@ impl<W: Word> SeededRlwePrime<W> {
         write_rows(ring, &self.rows)
     }
 
-    /// Inverse of [`Self::to_bytes`], for a key made with that gadget: the bytes do not tell which.
+    /// Inverse of [`Self::to_bytes`], for a key made with that gadget, which the bytes do not state.
     ///
     /// # Errors
     /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
@@ -129,7 +129,7 @@ pub(crate) fn read_rows<W: Word>(
 /// RLWE'(m) in full, in the form that products read: row t encrypts m base^(dropped + t), in the NTT domain.
 #[derive(Clone, Debug)]
 pub struct RlwePrime<W: Word> {
-    /// Of the gadget it was made with.
+    /// The scale of its gadget.
     pub(crate) scale: Scale,
     /// The rows, by digit.
     pub(crate) rows: Vec<Rlwe<W, Ntt>>,
@@ -147,7 +147,7 @@ impl<W: Word> RlwePrime<W> {
     }
 }
 
-/// RGSW(m) as it travels: the 2 `length` seeded rows of RLWE'(-s m), then of RLWE'(m).
+/// RGSW(m) on the wire: the 2 `length` seeded rows of RLWE'(-s m), then of RLWE'(m).
 #[derive(Clone, Debug)]
 pub struct SeededRgsw<W: Word> {
     scale: Scale,
@@ -197,7 +197,7 @@ impl<W: Word> SeededRgsw<W> {
         write_rows(ring, &self.rows)
     }
 
-    /// Inverse of [`Self::to_bytes`], for a key made with that gadget: the bytes do not tell which.
+    /// Inverse of [`Self::to_bytes`], for a key made with that gadget, which the bytes do not state.
     ///
     /// # Errors
     /// A wrong number of bytes, a residue not below its prime, padding that is not zero.
@@ -221,10 +221,10 @@ impl<W: Word> Rgsw<W> {
         self.mask.bytes() + self.body.bytes()
     }
 
-    /// Of rows that were made by homomorphic operations: encryptions of -s m and of m times the weights of the gadget.
+    /// An RGSW of rows that were made by homomorphic operations: encryptions of -s m and of m times the weights of the gadget.
     ///
     /// # Errors
-    /// Not one row for each digit, a row of another ring.
+    /// A number of rows other than that of the digits, a row of another ring.
     pub fn from_rows(
         gadget: &RingGadget<W>,
         mask: Vec<Rlwe<W, Ntt>>,

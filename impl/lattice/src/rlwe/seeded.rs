@@ -1,4 +1,4 @@
-//! Seeded ciphertexts: the mask is expanded from (seed, stream), so that only the body travels beside a seed.
+//! Seeded ciphertexts: the mask is expanded from (seed, stream), so that only the body is sent beside a seed.
 
 use super::Rlwe;
 use crate::error::LatticeError;
@@ -31,12 +31,12 @@ impl Masks {
     }
 }
 
-/// A fresh ciphertext as it travels: where its mask comes from, and the body in the NTT domain.
+/// A fresh ciphertext on the wire: seed and stream of its mask, and the body in the NTT domain.
 #[derive(Clone, Debug)]
 pub struct SeededRlwe<W: Word> {
     /// Seed of the mask.
     pub seed: Seed,
-    /// Stream of the seed that is the mask.
+    /// Stream of the seed from which the mask is expanded.
     pub stream: u64,
     /// The body.
     pub b: Poly<W, Ntt>,

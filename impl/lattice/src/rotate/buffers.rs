@@ -7,10 +7,10 @@ use ring::{Buffer, Word};
 /// Most indicators of a step.
 pub(super) const MAX_SELECTORS: usize = 3;
 
-/// Buffers of rotations. Vectors of residues lie a tile apart.
+/// Buffers of rotations. Vectors of residues are padded to whole tiles.
 #[derive(Default)]
 pub(crate) struct Buffers<W> {
-    /// Modulo one prime: the transformed digits of both parts of every active accumulator.
+    /// The transformed digits, modulo one prime, of both parts of every active accumulator.
     pub(super) left: Aligned<W>,
     /// Their products with each selector: mask, then body.
     pub(super) sums: Aligned<W>,
@@ -24,7 +24,7 @@ pub(crate) struct Buffers<W> {
     pub(super) active: Vec<(usize, [usize; MAX_SELECTORS])>,
 }
 
-/// Words from a cache line on, as many as were needed so far.
+/// Words that begin at a cache line; the buffer grows to the largest length needed so far.
 pub(super) struct Aligned<W>(Option<Buffer<W>>);
 
 impl<W> Default for Aligned<W> {
@@ -42,7 +42,7 @@ impl<W: Word> Aligned<W> {
         Ok(())
     }
 
-    /// The first `len` words, which must have been made to fit.
+    /// The first `len` words, for which the buffer must have been resized.
     pub(super) fn first(&mut self, len: usize) -> &mut [W] {
         self.0.as_mut().map_or(&mut [], |buffer| &mut buffer[..len])
     }

@@ -1,4 +1,4 @@
-//! Blind-rotation keys as they travel.
+//! Blind-rotation keys on the wire.
 
 use super::shape::RotationShape;
 use crate::decompose::{RingGadget, Scale};
@@ -21,7 +21,7 @@ impl<W: Word> SeededBlindRotationKey<W> {
     /// A fresh key that rotates by phases under `small`, under `key`.
     ///
     /// # Errors
-    /// A small key of another dimension, with a coefficient that the shape has not; a gadget of another ring than the key's.
+    /// A small key of another dimension or with a coefficient that the shape excludes; a gadget of another ring than the key's.
     pub fn new(
         shape: RotationShape,
         small: &LweKey,
@@ -59,7 +59,7 @@ impl<W: Word> SeededBlindRotationKey<W> {
         write_rows(ring, &self.rows)
     }
 
-    /// Inverse of [`Self::to_bytes`], for a key of that shape made with that gadget: the bytes tell neither.
+    /// Inverse of [`Self::to_bytes`], for a key of that shape made with that gadget, which the bytes do not state.
     ///
     /// # Errors
     /// A wrong number of bytes, a residue not below its prime, padding that is not zero.

@@ -10,7 +10,7 @@ const SEEDED: usize = 16;
 pub(super) struct Monomials<W> {
     /// psi^k for k below 2N, a prime after the other.
     powers: Vec<Vec<W>>,
-    /// The values of 1.
+    /// The residues of 1, a prime after the other.
     ones: Vec<W>,
 }
 

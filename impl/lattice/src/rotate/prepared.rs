@@ -17,8 +17,8 @@ pub struct BlindRotationKey<W: Word> {
     shape: RotationShape,
     gadget: RingGadget<W>,
     monomials: Monomials<W>,
-    /// Step after step, prime after prime, a tile of [`TILE`] slots after the other; in a tile row after row, selector after selector,
-    /// mask and body: one stream of memory.
+    /// The order is step, prime, tile of [`TILE`] slots, row, selector, mask before body: a rotation reads it as one stream of
+    /// memory.
     pub(super) rows: Buffer<W>,
 }
 
@@ -72,7 +72,7 @@ impl<W: Word> BlindRotationKey<W> {
         Self::words(ring, shape, length) * size_of::<W>()
     }
 
-    /// Bytes in memory of this one.
+    /// Bytes in memory of this key.
     pub fn bytes(&self) -> usize {
         self.rows.len() * size_of::<W>()
     }
@@ -105,8 +105,8 @@ impl<W: Word> BlindRotationKey<W> {
         self.rotate_all(std::slice::from_mut(accumulator), std::slice::from_ref(input), workspace)
     }
 
-    /// As [`Self::rotate`], every accumulator by the input of the same number, step by step side by side: the key is read from memory
-    /// once for all of them.
+    /// Like [`Self::rotate`], for every accumulator with the input of the same number, step by step side by side: the key is read from
+    /// memory once for all of them.
     pub fn rotate_all(
         &self,
         accumulators: &mut [Rlwe<W, Coefficient>],
@@ -145,7 +145,7 @@ impl<W: Word> BlindRotationKey<W> {
         Ok(())
     }
 
-    /// Notes which accumulators the step changes, and decomposes them: (X^c - 1) acc for a single selector, acc for several.
+    /// Lists the accumulators that the step changes, and decomposes them: (X^c - 1) acc for a single selector, acc for several.
     fn decompose(
         &self,
         step: Step,

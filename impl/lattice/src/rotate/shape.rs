@@ -1,4 +1,4 @@
-//! What a blind rotation does in each of its steps.
+//! The steps of a blind rotation.
 
 use super::buffers::MAX_SELECTORS;
 use crate::decompose::GadgetShape;
@@ -7,28 +7,28 @@ use crate::product::product_ntts;
 use ring::Work;
 use serde::{Deserialize, Serialize};
 
-/// What the coefficients of the small LWE key are.
+/// The coefficients of the small LWE key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SmallSecret {
-    /// 0 and 1.
+    /// Coefficients 0 and 1.
     #[default]
     Binary,
-    /// -1, 0 and 1: two bits each, of which one is 1 at most.
+    /// Coefficients -1, 0 and 1: each is two bits, of which at most one is 1.
     Ternary,
 }
 
-/// How key bits are taken; see [`crate::rotate`].
+/// The number of key bits in a step; see [`crate::rotate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Form {
-    /// One bit a step: least noise.
+    /// One bit in each step, for the least noise.
     Cmux,
-    /// Two bits a step with one decomposition: fewest transforms.
+    /// Two bits in each step with one decomposition, for the fewest transforms.
     Joint,
 }
 
-/// The small key a blind rotation is for, and its form: what keys and their sizes depend on beside the gadget.
+/// The small key of a blind rotation, and its form. Keys and their sizes depend on these and on the gadget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RotationShape {
     /// Dimension n of the small key.
@@ -39,10 +39,10 @@ pub struct RotationShape {
     pub form: Form,
 }
 
-/// One step, by the coefficients of the small key that it takes.
+/// One step, named by its coefficients of the small key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// Whether z_i is 1 (or -1, where negated).
+    /// Whether z_i is 1 (or -1, if negated).
     One { index: usize, negated: bool },
     /// The bits z_i and z_(i + 1).
     Pair { first: usize },
@@ -51,7 +51,7 @@ pub(super) enum Step {
 }
 
 impl Step {
-    /// Number of its indicators.
+    /// Number of indicators.
     pub(super) fn selectors(self) -> usize {
         match self {
             Self::One { .. } => 1,
@@ -60,7 +60,7 @@ impl Step {
         }
     }
 
-    /// Its indicators for a small key.
+    /// The indicators for a small key.
     pub(super) fn indicators(self, key: &[i32]) -> impl Iterator<Item = bool> {
         let all = match self {
             Self::One { index, negated } => [key[index] == if negated { -1 } else { 1 }, false, false],
@@ -73,7 +73,7 @@ impl Step {
         all.into_iter().take(self.selectors())
     }
 
-    /// The exponents of its monomials modulo `order` = 2N, for a mask below it; unused ones are 0.
+    /// The exponents of the monomials modulo `order` = 2N, for a mask with entries below it; unused ones are 0.
     pub(super) fn exponents(self, mask: &[u64], order: u64) -> [usize; MAX_SELECTORS] {
         let negative = |x: u64| if x == 0 { 0 } else { order - x };
         match self {
@@ -115,7 +115,7 @@ impl RotationShape {
         })
     }
 
-    /// Number of steps: external products by way of one decomposition.
+    /// Number of steps: each decomposes once.
     pub fn step_count(&self) -> usize {
         match (self.secret, self.form) {
             (SmallSecret::Binary, Form::Cmux) | (SmallSecret::Ternary, Form::Joint) => self.dimension,
@@ -133,15 +133,15 @@ impl RotationShape {
         }
     }
 
-    /// NTTs of size N modulo one prime that a rotation takes at most, forward and inverse, with a gadget of `length` digits. A step
-    /// whose exponents are all 0 takes none.
+    /// Most NTTs of size N modulo one prime in a rotation, forward and inverse, with a gadget of `length` digits. A step whose exponents are
+    /// all 0 has none.
     pub fn ntts(&self, length: usize, primes: usize) -> (usize, usize) {
         let (forward, inverse) = product_ntts(2, length, primes);
         (self.step_count() * forward, self.step_count() * inverse)
     }
 
-    /// The work of a rotation with a key of that gadget, without reading the key: digits of mask and body are multiplied by every indicator
-    /// of a step, and each indicator's two sums by its factor X^c - 1.
+    /// The work of a rotation with a key of that gadget, without reading the key: digits of mask and body are multiplied by every indicator of
+    /// a step, and each indicator's two sums by its factor X^c - 1.
     pub fn work(&self, gadget: GadgetShape) -> Work {
         let (forward, inverse) = self.ntts(gadget.length, gadget.ring.primes);
         let products = (self.selectors() * (4 * gadget.length + 2)) as u64;

@@ -52,7 +52,7 @@ impl Clock {
         result
     }
 
-    /// Runs `work`; what it gives, and its seconds without those of [`Self::outside`].
+    /// Runs `work`; returns its result and its seconds, without those of [`Self::outside`].
     pub fn measure<T>(&self, work: impl FnOnce() -> T) -> (T, f64) {
         let (start, outside) = (Instant::now(), self.state().outside);
         let result = work();
@@ -60,7 +60,7 @@ impl Clock {
         (result, (start.elapsed().as_secs_f64() - outside).max(0.0))
     }
 
-    /// Runs `work`, which belongs to no phase: the phases that are being timed do not count it. Not within itself.
+    /// Runs `work`, which no phase counts. Calls must not be nested.
     pub fn outside<T>(&self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
@@ -104,7 +104,7 @@ pub struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    /// Of phases on that clock.
+    /// Turns that are reported to that clock.
     pub fn new(clock: &'a Clock) -> Self {
         Self { clock, seconds: Vec::new() }
     }
@@ -119,7 +119,7 @@ impl<'a> Turns<'a> {
         result
     }
 
-    /// Gives the sums to the clock.
+    /// Reports the sums to the clock.
     pub fn finish(self, group: Group) {
         self.seconds.iter().for_each(|(name, seconds)| self.clock.add(name, group, *seconds));
     }

@@ -31,7 +31,7 @@ enum Source {
     Selected { whole: Database, from: Box<SelectRecord> },
 }
 
-/// The record of another database that is record i of this one; none: its bits are zero.
+/// Maps record i of this database to a record of another one; `None` stands for a record of zeros.
 type SelectRecord = dyn Fn(u64) -> Option<u64> + Send + Sync;
 
 /// A database that can be read in any order; changed records are kept aside. Clones share the source.
@@ -53,8 +53,7 @@ impl Database {
         Self::with(shape, Source::Constant(byte))
     }
 
-    /// Records of this database as a database of their own, record i from record `from(i)` or zero. Later changes of either are not
-    /// seen by the other.
+    /// A database whose record i is record `from(i)` of this one, or zero. A later change of one is not seen in the other.
     pub fn selected(&self, shape: Shape, from: impl Fn(u64) -> Option<u64> + Send + Sync + 'static) -> Self {
         Self::with(shape, Source::Selected { whole: self.clone(), from: Box::new(from) })
     }
@@ -102,7 +101,7 @@ impl Database {
         }
         let path = path.to_path_buf();
         let source = if map {
-            // SAFETY: the map is read only. If another process truncates the file meanwhile, reads fault; that is inherent in mapping and documented under `mmap:`.
+            // SAFETY: the map is read only. If another process truncates the file meanwhile, reads fault; that cannot be avoided with a map and documented under `mmap:`.
             let map = unsafe { Mmap::map(&file) }.map_err(|e| Error::io(&path, "mapping the database", e))?;
             Source::Mapped { map, path }
         } else {
@@ -111,7 +110,7 @@ impl Database {
         Ok(Self::with(shape, source))
     }
 
-    /// The database's shape.
+    /// Number and length of the records.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -128,7 +127,7 @@ impl Database {
     }
 
     /// Fills `out` with the bytes of the bit string from byte `first` on; bytes past the last record are zero. Changed
-    /// records are not in it.
+    /// records appear with their old bits.
     pub fn read_bytes(&self, first: u64, out: &mut [u8]) -> Result<()> {
         let total = self.shape.database_bytes();
         let have = total.saturating_sub(first).min(out.len() as u64) as usize;
@@ -196,12 +195,12 @@ impl Database {
     }
 }
 
-/// The file that a database of this source is read from, where it is one.
+/// The file behind a `file:` or `mmap:` source.
 pub fn database_file(source: &str) -> Option<&Path> {
     source.strip_prefix("file:").or_else(|| source.strip_prefix("mmap:")).map(Path::new)
 }
 
-/// Bytes of a database file. Nothing else is opened: a pipe would not let go of who opens it.
+/// Bytes of a database file. Only regular files are opened: opening a pipe could block for ever.
 fn file_length(path: &Path) -> Result<u64> {
     let facts = std::fs::metadata(path).map_err(|e| Error::io(path, "opening the database", e))?;
     if facts.is_file() {
@@ -215,7 +214,7 @@ fn file_length(path: &Path) -> Result<u64> {
     )))
 }
 
-/// How many records of that many bits a database file holds. Bits that fill its last byte are no remainder.
+/// The number of records of that length in a database file. Padding bits of its last byte do not count as a remainder.
 pub fn records_in_file(path: &Path, record_bits: u64) -> Result<u64> {
     // Checks the record.
     Shape::new(1, record_bits)?;
@@ -237,7 +236,7 @@ pub fn records_in_file(path: &Path, record_bits: u64) -> Result<u64> {
     u64::try_from(records).or_else(|_| refuse(format!("{records} records are too many. Give --records.")))
 }
 
-/// `text` if it is one to `most` hexadecimal digits and nothing else.
+/// `text`, if it consists of one to `most` hexadecimal digits.
 fn hex_digits(text: &str, most: usize) -> Option<&str> {
     let fits = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     fits.then_some(text)

@@ -1,4 +1,4 @@
-//! What `describe` says of a parameter set at a workload: layout, messages, memory, operations, LWE instances.
+//! The result of `describe` for a parameter set at a workload: layout, messages, memory, operations, LWE instances.
 //! Everything here is computed from the parameters alone; no database is touched.
 
 use schemars::JsonSchema;
@@ -9,10 +9,10 @@ use crate::core::set_file::ParametersId;
 use crate::core::wire::HEADER_BYTES;
 use crate::core::workload::Workload;
 
-/// The format of [`Description`]; part of every one.
+/// The name of the format of [`Description`], which every document contains.
 pub const DESCRIPTION_SCHEMA: &str = "pirlab/description/1";
 
-/// Blocks of so many bytes or more are taken from the system anew each time, and given back when they are freed; smaller ones are kept.
+/// The allocator requests larger blocks from the system each time and returns them when they are freed; it keeps smaller ones.
 pub const MAPPED_BYTES: u64 = 1 << 20;
 
 /// A parameter set at a workload.
@@ -37,19 +37,19 @@ pub struct Description {
     /// Whether the preprocessed database, or its packing tables, are built block by block outside the clock.
     #[serde(default)]
     pub streamed: bool,
-    /// How the database is tiled; keys are the protocol's, values plain numbers.
+    /// How the database is tiled; the protocol defines the keys, and the values are plain numbers.
     pub layout: serde_json::Map<String, serde_json::Value>,
     /// Every message with its exact length.
     pub messages: Vec<MessageSize>,
     /// Memory by table.
     pub memory: MemoryMap,
-    /// Operation counts by phase and kind. A phase may have steps that follow one another: objects of counts of their own.
+    /// Operation counts by phase and kind. A phase may list its steps in order, each with its own counts.
     pub operations: serde_json::Map<String, serde_json::Value>,
-    /// Every LWE or RLWE instance an observer of the messages holds.
+    /// Every LWE or RLWE instance that an observer of the messages sees.
     pub instances: Vec<LweInstance>,
 }
 
-/// A database's shape in words of the records.
+/// Number and length of a database's records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeId {
@@ -126,13 +126,13 @@ impl TableBytes {
         Self { name: name.into(), bytes }
     }
 
-    /// A table that is there, of parts of so many bytes.
+    /// A table that is built, whose parts have these lengths.
     pub(crate) fn of(name: &str, parts: impl IntoIterator<Item = usize>) -> Self {
         Self::new(name, parts.into_iter().map(|bytes| bytes as u64).sum())
     }
 }
 
-/// One LWE or RLWE instance that an observer of the messages holds.
+/// One LWE or RLWE instance that an observer of the messages sees.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LweInstance {
@@ -150,9 +150,9 @@ pub struct LweInstance {
     pub secret: SecretKind,
     /// Standard deviation of the error.
     pub error_stddev: f64,
-    /// LWE samples under one secret that an observer can collect, `dimension` a ring ciphertext; null: a secret serves any number of queries.
+    /// LWE samples under one secret that an observer can collect; a ring ciphertext counts as `dimension` samples. null: a secret serves any number of queries.
     pub samples: Option<u64>,
-    /// What an attacker who breaks it learns.
+    /// What an attacker learns by solving it.
     pub protects: String,
 }
 
@@ -193,7 +193,7 @@ impl Sizes {
         });
     }
 
-    /// With the parameter set's identity: what `pirlab describe` prints.
+    /// Adds the parameter set's identity: this is what `pirlab describe` prints.
     pub fn describe(self, protocol: &str, parameters: ParametersId, workload: &Workload) -> Description {
         let Sizes { layout, messages, memory, operations, instances } = self;
         Description {

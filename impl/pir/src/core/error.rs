@@ -1,4 +1,4 @@
-//! The one error type of this crate. Every message names the thing that is wrong, its value and the remedy.
+//! The one error type of this crate. Every message names what is wrong, its value and the remedy.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ pub enum Error {
     Io {
         /// The file.
         path: String,
-        /// What was tried, as a noun: "reading", "writing".
+        /// What failed, as a noun: "reading", "writing".
         action: &'static str,
         /// The operating system's answer.
         source: std::io::Error,
@@ -44,7 +44,7 @@ pub enum Error {
     },
 }
 
-/// What the layers below refuse: memory or a kernel path that is not there, or what only a defect of this program causes.
+/// An error of the layers below: missing memory, an unsupported kernel path, or a defect of this program.
 macro_rules! from_below {
     ($($error:ty),*) => {$(
         impl From<$error> for Error {
@@ -89,12 +89,12 @@ impl Error {
         Error::Message { message: name.into(), problem: problem.into() }
     }
 
-    /// What an error below says, as one about the message `name`.
+    /// An error of a layer below, reported as an error of the message `name`.
     pub fn in_message<E: std::fmt::Display>(name: &str) -> impl Fn(E) -> Self + Copy {
         move |error| Error::message(name, error.to_string())
     }
 
-    /// The error of a protocol that is to stream its database but cannot.
+    /// The error of a protocol that is asked to stream its database but cannot.
     pub fn cannot_stream(protocol: &str) -> Self {
         Error::Workload(format!(
             "{protocol} cannot stream its database: leave out --streamed and give fewer records, or take a machine with more memory."

@@ -22,7 +22,7 @@ pub mod transcript;
 pub mod wire;
 pub mod workload;
 
-// What every protocol is written in. Of other modules those that need them say so, which tells whose records a change makes stale.
+// Every protocol uses these names. Any other module is imported by path, because imports decide which records a change makes stale.
 pub use clock::{Clock, Group, Turns};
 pub use database::{Database, Record, check_change, copy_bits, put_bits};
 pub use description::{Direction, LweInstance, MemoryMap, Sizes, TableBytes};

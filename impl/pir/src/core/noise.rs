@@ -31,7 +31,7 @@ pub struct StageNoise {
 struct Sums {
     /// Values and sum of their squares under each key.
     of_keys: Vec<(u64, f64)>,
-    /// Where in `of_keys` a key is that is told from others.
+    /// The index in `of_keys` of each key that has a number.
     places: BTreeMap<u64, usize>,
     sum: f64,
     max: f64,
@@ -53,8 +53,8 @@ impl Sums {
         self.of_keys.iter().map(|(_, squares)| squares).sum()
     }
 
-    /// The standard error of the mean square, relative to it, as the spread between keys shows it: errors under one key may have much
-    /// in common. That of a ratio, since keys may differ in their values.
+    /// The relative standard error of the mean square. It is computed from the spread between keys, because errors under one key may be
+    /// correlated, and as that of a ratio, because keys may differ in their number of values.
     fn uncertainty(&self) -> f64 {
         if self.of_keys.len() < 2 {
             return f64::INFINITY;
@@ -69,31 +69,31 @@ impl Sums {
     }
 }
 
-/// Over how much noise is measured.
+/// How much data the noise of a run rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Coverage {
-    /// Keys of the stage that has fewest.
+    /// Number of keys of the stage with the fewest.
     pub keys: u64,
-    /// The largest standard error of a stage's mean square, relative to it.
+    /// The largest relative standard error of a stage's mean square.
     pub uncertainty: f64,
-    /// Values of the stage that has fewest.
+    /// Number of values of the stage with the fewest.
     pub least_samples: u64,
-    /// Values of the stage that has most.
+    /// Number of values of the stage with the most.
     pub most_samples: u64,
 }
 
-/// How well every stage of the noise is to be known.
+/// How accurately every stage of the noise must be measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Certainty {
-    /// The largest standard error of a mean square, relative to it, as the spread between keys shows it: errors under one key may have
-    /// most of their variance in common.
+    /// The largest relative standard error of a mean square, computed from the spread between keys, because errors under one key may be
+    /// correlated.
     pub uncertainty: f64,
-    /// The fewest values, which tell a standard deviation too.
+    /// The least number of values; a standard deviation needs them too.
     pub samples: u64,
 }
 
 impl Certainty {
-    /// Whether what is there is enough.
+    /// Whether the data measured so far suffice.
     pub fn is_reached(&self, coverage: &Coverage) -> bool {
         coverage.uncertainty <= self.uncertainty && coverage.least_samples >= self.samples
     }
@@ -105,8 +105,8 @@ impl NoiseLog {
         self.add_under(None, stage, threshold, errors);
     }
 
-    /// As [`Self::add`] for a key that serves several queries: it counts once, however often errors under it are added. `key`
-    /// tells it from others; `None` is a key of its own.
+    /// Like [`Self::add`], for a key that serves several queries: it counts once, however often errors under it are added. `key`
+    /// identifies it; `None` stands for a new key.
     pub fn add_under(
         &mut self,
         key: Option<u64>,
@@ -130,8 +130,8 @@ impl NoiseLog {
         }
     }
 
-    /// Adds all that a log has of a stage as errors under one key, for every stage: outputs of one query share its secret, its errors
-    /// and its packing keys.
+    /// Adds, stage by stage, all errors of a log as errors under one key: the outputs of one query share its secret, its errors and its
+    /// packing keys.
     pub fn add_of_one_key(&mut self, log: Self) {
         for (stage, errors) in log.stages {
             let all = self.stages.entry(stage).or_default();
@@ -142,7 +142,7 @@ impl NoiseLog {
         }
     }
 
-    /// How much is there; `None` without a stage.
+    /// The amount of data; `None` if there is no stage.
     pub fn coverage(&self) -> Option<Coverage> {
         let samples = || self.stages.values().map(Sums::samples);
         Some(Coverage {

@@ -1,4 +1,4 @@
-//! What parameter sets are made of. Each protocol has its own set, which is used as it is read from TOML.
+//! The building blocks of parameter sets. Each protocol defines its own set, which is used as it is read from TOML.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -34,7 +34,7 @@ pub enum SecretKind {
         /// Largest coefficient.
         high: i32,
     },
-    /// Exactly so many ones and minus ones.
+    /// A fixed number of ones and of minus ones; the other coefficients are zero.
     FixedWeight {
         /// Number of ones.
         plus: usize,
@@ -56,7 +56,7 @@ impl SecretKind {
         }
     }
 
-    /// Refuses standard deviations, ranges and weights that are out of range; `key` is where it stands.
+    /// Refuses standard deviations, ranges and weights that are out of range; `key` is their key in the file.
     pub fn check(self, key: &str, dimension: usize, most_stddev: f64) -> Result<()> {
         match self {
             SecretKind::Gaussian { stddev } => check_stddev(&format!("{key}.stddev"), stddev, most_stddev),
@@ -105,7 +105,7 @@ impl ErrorSize {
         Ok(DiscreteGaussian::new(self.stddev())?)
     }
 
-    /// Refuses what is not between 0.3 and `most`; `key` is where it stands.
+    /// Refuses a size that is not between 0.3 and `most`; `key` is its key in the file.
     pub fn check(self, key: &str, most: f64) -> Result<()> {
         let convention = match self {
             ErrorSize::Stddev(_) => "stddev",
@@ -115,7 +115,7 @@ impl ErrorSize {
     }
 }
 
-/// Largest standard deviation of an LWE error, but modulo 2^32.
+/// Largest standard deviation of an LWE error, except modulo 2^32.
 pub const MAX_LWE_STDDEV: f64 = 65536.0;
 
 fn check_stddev(key: &str, stddev: f64, most: f64) -> Result<()> {
@@ -133,7 +133,7 @@ pub fn in_range<T: PartialOrd + Display>(key: &str, value: T, range: RangeInclus
     Err(Error::value(key, format!("{value} is not between {} and {}.", range.start(), range.end())))
 }
 
-/// Refuses what is no power of two in a range; `why` ends the sentence.
+/// Refuses a value that is not a power of two in a range; `why` ends the message's sentence.
 pub fn power_of_two(key: &str, value: usize, range: RangeInclusive<usize>, why: &str) -> Result<()> {
     if value.is_power_of_two() && range.contains(&value) {
         return Ok(());
@@ -142,7 +142,7 @@ pub fn power_of_two(key: &str, value: usize, range: RangeInclusive<usize>, why: 
     Err(Error::value(key, problem))
 }
 
-/// A protocol's parameter set: what a file's tables hold beside the header.
+/// A protocol's parameter set: the tables of a file without its header.
 pub trait ParameterSet: Clone + Serialize + DeserializeOwned + JsonSchema {
     /// Refuses values that are out of range or do not go together: [`Error::Value`] naming key, value and bound.
     fn check(&self) -> Result<()>;
@@ -151,8 +151,8 @@ pub trait ParameterSet: Clone + Serialize + DeserializeOwned + JsonSchema {
 /// Bytes of a [`fingerprint`].
 pub(crate) const FINGERPRINT_BYTES: usize = 8;
 
-/// Tells sets apart by what their keys are made of, all but the tables and keys of these names: keys of another set with the same number of
-/// bytes are refused.
+/// A hash of everything in a set that its keys depend on, which is all but the tables and keys in `without`. A server that checks it refuses
+/// keys of another set that have the same number of bytes.
 pub(crate) fn fingerprint(set: &impl ParameterSet, without: &[&str]) -> Result<[u8; FINGERPRINT_BYTES]> {
     let mut set = serde_json::to_value(set).map_err(|e| Error::Workload(e.to_string()))?;
     if let Some(tables) = set.as_object_mut() {

@@ -1,4 +1,4 @@
-//! What a description says of operations: phases, their steps, and the work of each.
+//! The operations of a description: phases, their steps, and the work of each.
 
 use ring::Work;
 pub(crate) use ring::work::count;
@@ -11,12 +11,12 @@ use crate::core::description::MAPPED_BYTES;
 pub(crate) struct Plan(Vec<(&'static str, Map<String, Value>)>);
 
 impl Plan {
-    /// Work of a phase that is no step's.
+    /// Adds work to a phase itself, not to one of its steps.
     pub fn phase(&mut self, phase: &'static str, work: Work) {
         self.entries(phase).extend(counts(&work));
     }
 
-    /// Work of a step of a phase.
+    /// Adds work to a step of a phase.
     pub fn step(&mut self, phase: &'static str, step: &str, work: Work) {
         self.entries(phase).insert(step.into(), counts(&work).collect());
     }
@@ -29,7 +29,7 @@ impl Plan {
         &mut self.0[place].1
     }
 
-    /// As [`Description::operations`](crate::core::description::Description::operations) has it.
+    /// The JSON form of [`Description::operations`](crate::core::description::Description::operations).
     pub fn operations(self) -> Map<String, Value> {
         self.0.into_iter().map(|(phase, entries)| (phase.into(), entries.into())).collect()
     }

@@ -1,10 +1,10 @@
-//! Where long work says how far it is.
+//! Progress reports of long work.
 
 /// Receives progress of long phases; the command line draws a bar, tests ignore it.
 pub trait Progress: Sync {
     /// A phase of `total` units of work begins.
     fn begin(&self, phase: &str, total: u64);
-    /// So many more units are done.
+    /// Reports that `units` more units are done.
     fn advance(&self, units: u64);
     /// The phase is over.
     fn end(&self);

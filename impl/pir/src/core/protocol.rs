@@ -18,7 +18,7 @@ use crate::core::progress::Progress;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::{MAX_QUERIES, Shape, Workload};
 
-/// Bytes of what is built together where the preprocessed database is streamed, or a little more: several times the last-level cache.
+/// Bytes of a block of a streamed database, or a little more: several times the last-level cache.
 pub const BLOCK_BYTES: u64 = 256 << 20;
 
 /// What a protocol computes with: kernel path, threads, randomness, clock, progress.
@@ -27,8 +27,8 @@ pub struct Context<'a> {
     pub kernel: Kernel,
     /// Threads of the server.
     pub threads: usize,
-    /// Whether the server may not keep what is largest of the preprocessed database, but builds it block by block while it answers,
-    /// each block within [`Clock::outside`] and larger than the last-level cache. Only where [`Protocol::STREAMS`].
+    /// Whether the server streams: it does not keep the largest part of the preprocessed database, but builds it block by block while it
+    /// answers, each block within [`Clock::outside`] and larger than the last-level cache. Only where [`Protocol::STREAMS`].
     pub streamed: bool,
     /// All randomness: from the operating system, or from `--seed`.
     pub rng: ChaCha20Rng,
@@ -41,8 +41,8 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Times the product with a database that is kept. Where its packing tables are not, nobody has read it while they were made, a minute
-    /// and more, and the system takes idle pages away: it is then read once outside the clock, as by the query before.
+    /// Times the product with a database that is kept. If its packing tables are streamed, the database was idle for a minute or more while
+    /// they were made, and the system may have reclaimed its pages: it is then read once outside the clock, as a previous query would have.
     pub(crate) fn time_product<R>(&self, phase: &str, product: impl Fn() -> Result<R>) -> Result<R> {
         if self.streamed {
             self.clock.outside(&product)?;
@@ -51,15 +51,15 @@ impl Context<'_> {
     }
 }
 
-/// A request of one client: its messages, in order. May carry many indices.
+/// A request of one client, which may carry many indices.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Its messages.
+    /// Its messages, in order.
     pub messages: Messages,
     /// Number of queries in the messages: one for each index, or for each bucket where batches go to buckets.
     pub queries: u64,
-    /// Which of the clients whose keys the server holds is asking, by the number the server gave it in the offline exchange; 0 where
-    /// it holds none. A server knows it from the connection, so it is no part of a message.
+    /// The client that is asking, by the number that the server gave it in the offline exchange; 0 if the server holds no keys. A server
+    /// knows it from the connection, so no message contains it.
     pub session: u64,
 }
 
@@ -69,7 +69,7 @@ pub type Messages = Vec<(&'static str, Frame)>;
 /// A change of one record.
 pub type Change = (u64, Record);
 
-/// A single-server PIR protocol. It only computes: requests, versions and unfinished updates are the business of
+/// A single-server PIR protocol. It only computes; requests, versions and unfinished updates are handled by
 /// [`ServerSession`](crate::core::session::ServerSession) and [`ClientSession`](crate::core::session::ClientSession), which tests and the
 /// runner go through.
 pub trait Protocol: Sized {
@@ -79,7 +79,7 @@ pub trait Protocol: Sized {
     const SUMMARY: &'static str;
     /// Whether answers can stream the preprocessed database: see [`Workload::streamed`] and [`Context::streamed`].
     const STREAMS: bool = false;
-    /// Whether one key of the client serves all its queries. Noise under other keys then takes other clients, and their offline exchanges.
+    /// Whether one key of the client serves all its queries. Noise under other keys then needs other clients and their offline exchanges.
     const ONE_KEY: bool = false;
     /// Its parameter sets.
     type Set: ParameterSet;
@@ -88,7 +88,7 @@ pub trait Protocol: Sized {
     /// Everything one client keeps between queries.
     type Client: Client<Server = Self::Server>;
 
-    /// Refuses a set that passes its own check, but is another protocol's.
+    /// Refuses a set that passes its own check but belongs to another protocol.
     fn check(set: &Self::Set) -> Result<()> {
         let _ = set;
         Ok(())
@@ -103,25 +103,25 @@ pub trait Server: Sized {
     /// Its parameter sets.
     type Set;
 
-    /// Encodes the database and precomputes whatever no client is needed for.
+    /// Encodes the database and precomputes everything that does not need a client.
     fn new(params: &Self::Set, database: &Database, context: &mut Context) -> Result<Self>;
 
-    /// What the server keeps now, by table: names and order of
-    /// [`MemoryMap::server`](crate::core::description::MemoryMap::server), lengths of the tables that are built. A streamed server holds
-    /// the tables of a block only while it answers: they are not among them.
+    /// The tables that are built now, with their lengths, under the names and in the order of
+    /// [`MemoryMap::server`](crate::core::description::MemoryMap::server). The tables of a block that a streaming server holds only while it
+    /// answers are left out.
     fn tables(&self) -> Vec<TableBytes>;
 
-    /// What every client fetches before its first query: hints, a public seed.
+    /// The messages that every client fetches before its first query: hints, a public seed.
     fn publish(&self) -> Messages {
         Messages::new()
     }
 
-    /// The database, where the client owns it and encrypts it for the server.
+    /// The database, if the client owns it and encrypts it for the server.
     fn owned(&self) -> Option<&Database> {
         None
     }
 
-    /// Takes what a client uploads; returns the number of its session.
+    /// Takes a client's upload; returns the number of its session.
     fn receive(&mut self, messages: &Messages, context: &mut Context) -> Result<u64> {
         let _ = context;
         none_expected(messages).map(|()| 0)
@@ -133,46 +133,46 @@ pub trait Server: Sized {
     /// Answers requests of one or several clients together, in order.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>>;
 
-    /// Changes records, which exist and have the right length; returns the messages that every client must fetch.
+    /// Changes records (the session has checked index and length); returns the messages that every client must fetch.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages>;
 }
 
-/// The client of a [`Protocol`]. A method fails where a message does not fit, or comes too early.
+/// The client of a [`Protocol`]. A method fails if a message does not fit or comes too early.
 pub trait Client: Sized {
     /// The server it asks.
     type Server: Server;
-    /// What decrypts the answer to one index.
+    /// The secrets that decrypt the answer to one index.
     type Query;
 
-    /// A client with fresh keys (or none, where keys are per query).
+    /// A client with fresh keys, or without keys if every query has its own.
     fn new(params: &<Self::Server as Server>::Set, shape: Shape, context: &mut Context) -> Result<Self>;
 
-    /// Takes what the server publishes.
+    /// Takes the messages that the server publishes.
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
         let _ = context;
         none_expected(&messages)
     }
 
-    /// What the server needs before the first query: keys, and the encrypted records of a client that owns the database.
+    /// The messages that the server needs before the first query: keys, and the encrypted records of a client that owns the database.
     fn upload(&mut self, owned: Option<&Database>, context: &mut Context) -> Result<Messages> {
         let _ = (owned, context);
         Ok(Messages::new())
     }
 
-    /// How many queries a request for so many indices holds: one for each, or one for each bucket where batches go to buckets.
+    /// The number of queries in a request for `indices` indices: one for each, or one for each bucket of every batch.
     fn queries(&self, indices: u64) -> Result<u64> {
         Ok(indices)
     }
 
-    /// One request for all `indices`, and what decrypts its answer.
+    /// One request for all `indices`, and the secrets that decrypt its answer.
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Self::Query>, Messages)>;
 
     /// The records that an answer holds.
     fn extract(&self, asked: &[Self::Query], answer: &Messages, context: &Context) -> Result<Vec<Record>>;
 
-    /// Decrypts everything the client can in an answer (not only the records asked for) and logs by stage how far
-    /// each phase is from its message. That message is known from what the server stores and was asked, never from the phase: an error
-    /// that is decrypted wrongly is logged as large as it is. Called outside the clock, before any update.
+    /// Decrypts everything the client can in an answer (not only the records asked for) and logs, by stage, how far each phase is from its
+    /// message. The message is computed from the server's data and the indices, never by rounding the phase, so that an error that is
+    /// decrypted wrongly is logged at its full size. Called outside the clock, before any update.
     fn log_errors(
         &self,
         asked: &[Self::Query],
@@ -181,9 +181,9 @@ pub trait Client: Sized {
         context: &mut Context,
     ) -> Result<()>;
 
-    /// Answers `request` once more and logs, by stage, the errors of the ciphertexts on the way to the answer, which no client
-    /// ever sees: possible here, where both parties are at hand. Called outside the clock, after the answer was extracted.
-    /// Protocols whose answers show every stage have nothing to add.
+    /// Answers `request` once more and logs, by stage, the errors of intermediate ciphertexts, which no client ever sees; this is possible
+    /// because both parties run in one process. Called outside the clock, after the answer was extracted. Protocols whose answers show
+    /// every stage add nothing.
     fn diagnose(
         &self,
         asked: &[Self::Query],
@@ -195,7 +195,7 @@ pub trait Client: Sized {
         Ok(())
     }
 
-    /// Brings the client up to date. One that holds nothing of the database has no messages to apply.
+    /// Brings the client up to date. A client that holds nothing of the database applies no messages.
     fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
         let _ = context;
         none_expected(messages)
@@ -217,7 +217,7 @@ pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a
     }
 }
 
-/// The client of a session, of those that a server knows by number from 1 on.
+/// The client of a session; a server numbers its clients from 1 on.
 pub(crate) fn client_of<T>(clients: &[T], session: u64) -> Result<&T> {
     let index = session.checked_sub(1).and_then(|index| usize::try_from(index).ok());
     index.and_then(|index| clients.get(index)).ok_or_else(|| {
@@ -225,7 +225,7 @@ pub(crate) fn client_of<T>(clients: &[T], session: u64) -> Result<&T> {
     })
 }
 
-/// Checks a request's number of queries, which the payload's length is then held against.
+/// Checks a request's number of queries, with which the payload's length is then compared.
 pub(crate) fn check_queries(request: &Request) -> Result<()> {
     if (1..=MAX_QUERIES).contains(&request.queries) {
         return Ok(());
@@ -233,8 +233,8 @@ pub(crate) fn check_queries(request: &Request) -> Result<()> {
     Err(Error::message("query", format!("{} queries in one request; from 1 to {MAX_QUERIES}.", request.queries)))
 }
 
-/// Calls `each` with the parts of every query of the requests, whose messages are those of `expected`, with their bytes a query, but those
-/// of no bytes.
+/// Calls `each` with the parts of every query of the requests. `expected` lists a query's messages with their bytes a query; those of zero
+/// bytes are not sent.
 pub(crate) fn for_each_query(
     protocol: &'static str,
     requests: &[Request],
@@ -260,7 +260,7 @@ pub(crate) fn for_each_query(
     Ok(())
 }
 
-/// A message `answer` to every request: `write` writes the answers to their queries, by number, of `bytes` each.
+/// A message `answer` to every request: `write` is called for each query, by number, and fills its `bytes` bytes.
 pub(crate) fn answers(
     protocol: &'static str,
     requests: &[Request],

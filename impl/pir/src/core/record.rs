@@ -1,4 +1,4 @@
-//! The run record: everything a run measured, in one JSON document.
+//! The run record: everything that a run measured, in one JSON document.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,14 +9,14 @@ use crate::core::noise::StageNoise;
 use crate::core::set_file::ParametersId;
 use crate::core::transcript::Entry;
 
-/// The format of [`RunRecord`]; part of every one.
+/// The name of the format of [`RunRecord`], which every document contains.
 pub const RUN_SCHEMA: &str = "pirlab/run/1";
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Every record compared was right.
+    /// Every retrieved record was right.
     Ok,
     /// At least one record was wrong.
     Wrong,
@@ -50,7 +50,7 @@ pub struct RunRecord {
     pub group: Option<String>,
     /// Row within the group.
     pub row: Option<String>,
-    /// Columns of the paper's tables that the row stands for, where there are any.
+    /// Columns of the paper's tables that the row reproduces, if any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
     /// Protocol name.
@@ -63,27 +63,27 @@ pub struct RunRecord {
     pub queries: u64,
     /// Records changed by one update.
     pub updates: u64,
-    /// What was predicted of layout, bytes and memory.
+    /// The predicted layout, bytes and memory.
     pub description: Description,
-    /// Which program measured.
+    /// The program that measured.
     pub build: Build,
-    /// On which machine.
+    /// The machine that it ran on.
     pub machine: Machine,
     /// Threads of the server.
     pub threads: u64,
     /// Repetitions of the online phases.
     pub repetitions: u64,
-    /// Seed of all randomness, where one was given: such keys are not secret.
+    /// Seed of all randomness, if one was given; keys from a seed are not secret.
     pub seed: Option<String>,
     /// Seconds of every phase and repetition.
     pub phases: Vec<Phase>,
     /// Every message of the offline phase, of one repetition and of one update.
     pub transcript: Vec<Entry>,
-    /// SHA-256 of all payloads of the transcript, one after the other, of runs with a seed: the same for every kernel path, number of
-    /// threads and machine.
+    /// SHA-256 of all payloads of the transcript in order, if the run has a seed: it is the same for every kernel path, number of threads and
+    /// machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload_sha256: Option<String>,
-    /// Memory the process took.
+    /// Memory that the process took.
     pub memory: MemoryUse,
     /// Errors at each decryption.
     pub noise: Vec<StageNoise>,
@@ -91,7 +91,7 @@ pub struct RunRecord {
     pub correct: Correct,
     /// Whether the preprocessed database, or its packing tables, were built block by block outside the clock.
     pub streamed: bool,
-    /// Hash of parameter file, row and sources; equal key: never measured again.
+    /// Hash of parameter set, row and sources; a row whose record has this key is not measured again.
     pub staleness_key: String,
     /// RFC 3339, UTC.
     pub started: String,
@@ -107,7 +107,7 @@ pub enum RecordKind {
     Protocol,
     /// A kernel, a decomposition, a packing.
     Primitive,
-    /// Observed against predicted failure rates.
+    /// Observed failure rates beside the predicted ones.
     Failure,
 }
 
@@ -123,13 +123,13 @@ pub struct DatabaseId {
     pub source: String,
 }
 
-/// Which program measured.
+/// The program that measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Build {
     /// Commit the program was built from, or `unknown`.
     pub commit: String,
-    /// Why the commit, or what was changed since, is not known; absent where both are.
+    /// Why the commit or the changes since it are unknown; absent if both are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_remark: Option<String>,
     /// Whether the work tree differed from that commit.
@@ -170,7 +170,7 @@ pub struct Machine {
     pub read_bandwidth_after: Option<f64>,
 }
 
-/// Memory a process took.
+/// Memory that a process took.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryUse {
@@ -182,11 +182,11 @@ pub struct MemoryUse {
     pub peak_file_bytes: u64,
     /// What `describe` predicted.
     pub described_peak_bytes: u64,
-    /// Peak resident memory while repetitions of the online phases ran: the server's tables, what an answer takes, and the client.
-    /// Absent where the system cannot tell it from the peak before.
+    /// Peak resident memory during the repetitions of the online phases: the server's tables, the memory of an answer, and the client.
+    /// Absent if the system cannot separate it from the earlier peak.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online_peak_bytes: Option<u64>,
-    /// What the server kept after the offline exchange, by table. Absent where it streams.
+    /// The server's tables after the offline exchange. Absent if it streams.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub server: Vec<TableBytes>,
 }
@@ -195,8 +195,8 @@ pub struct MemoryUse {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Correct {
-    /// Retrieved and compared.
+    /// Number of records that were retrieved and compared.
     pub compared: u64,
-    /// Of these, right.
+    /// Number of these records that were right.
     pub right: u64,
 }

@@ -1,6 +1,6 @@
-//! The rules that every run record keeps and that no type states; estimator/records.py has the same ones.
+//! Rules for run records that their types do not express; estimator/records.py has the same ones.
 //!
-//! They are a public module that no protocol names, so that a new rule makes no record stale.
+//! No protocol imports this module, so that a new rule makes no record stale.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -14,17 +14,17 @@ use crate::core::noise::StageNoise;
 use crate::core::params::SecretKind;
 use crate::core::record::{Correct, Machine, RUN_SCHEMA, RecordKind, RunRecord, Status};
 
-/// Floats stay where their squares are finite.
+/// The square of every float must be finite.
 const LARGEST: f64 = 1e150;
-/// A sample of seconds is longer than any clock's tick divided by its calls.
+/// The least seconds of a sample: below any clock's tick divided by the number of calls.
 const SHORTEST: f64 = 1e-12;
-/// A sample of seconds is shorter than a life.
+/// The most seconds of a sample: about a human life.
 const LONGEST: f64 = 1e9;
 /// The phases in which a server answers.
 const ANSWERING: [&str; 2] = ["answer", "online"];
 
 impl RunRecord {
-    /// Whether the record can be one that a run wrote; the error names the first key that does not hold.
+    /// Checks that a run can have written the record; the error names the first key that breaks a rule.
     pub fn check(&self) -> Result<()> {
         hold(self.schema == RUN_SCHEMA, "schema", || format!("`{}` is not `{RUN_SCHEMA}`", self.schema))?;
         let protocol = self.kind == RecordKind::Protocol;
@@ -95,7 +95,7 @@ impl Machine {
 }
 
 impl Description {
-    /// The counts that the schema leaves open, and the instances' floats.
+    /// Checks the counts that the schema leaves open, and the instances' floats.
     fn check(&self) -> Result<()> {
         for (phase, counts) in &self.operations {
             let key = format!("description.operations.{phase}");
@@ -118,7 +118,7 @@ impl Description {
 }
 
 impl Correct {
-    /// What a status says of the comparison.
+    /// Checks that the status fits the comparison.
     fn check(&self, status: Status) -> Result<()> {
         let Self { compared, right } = *self;
         hold(right <= compared, "correct", || format!("{right} right of {compared} compared"))?;
@@ -157,7 +157,7 @@ impl StageNoise {
 impl Phase {
     /// The samples of a clock, where the run ended well.
     fn check(&self, key: &str, status: Status) -> Result<()> {
-        // A client for whom an update changes nothing has nothing to do then.
+        // A client that holds nothing of the database has no work in an update, hence samples of zero.
         let least = if self.group == Group::Update { 0.0 } else { SHORTEST };
         for (place, &sample) in self.seconds.iter().enumerate() {
             let key = format!("{key}.{place}");
@@ -183,7 +183,7 @@ fn beyond(value: f64) -> String {
     format!("{} lies beyond what is measured, {} in absolute value", short(value), short(LARGEST))
 }
 
-/// No name is there twice.
+/// Refuses a name that occurs twice.
 fn once(key: &str, names: impl Iterator<Item = impl Ord + Display>) -> Result<()> {
     let mut seen = BTreeSet::new();
     for (place, name) in names.enumerate() {

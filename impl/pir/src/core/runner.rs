@@ -24,19 +24,19 @@ use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::{Entry, Link};
 use crate::core::workload::Workload;
 
-/// Memory of a run beside a protocol's tables: the program (of which 9.0 to 9.6 MiB are resident), its stacks, and the four megabytes of
+/// Memory of a run beside a protocol's tables: the program (9.0 to 9.6 MiB of it are resident), its stacks, and the four megabytes of
 /// small blocks that its allocator keeps.
 pub const PROCESS_BYTES: u64 = 14 << 20;
 
-/// Preprocessing and updates are repeated until there are as many samples as repetitions or until they have taken so long, seconds.
+/// Preprocessing and updates are repeated until each repetition has a sample, but for no longer than this many seconds.
 const LONG_PHASE_SECONDS: f64 = 5.0;
 
-/// Exchanges before the first that is timed, at most: after one, the allocator still takes new pages for what later ones keep,
+/// Most exchanges before the first timed one. One is too few: the allocator then still requests pages that later exchanges reuse.
 const WARM_UPS: u64 = 10;
-/// but no more of them after so many seconds.
+/// No further exchange of the warm-up starts after this many seconds.
 const WARM_UP_SECONDS: f64 = 0.2;
 
-/// Most changed records that are asked for after an update.
+/// Most changed records that are retrieved after an update.
 const CHANGES_ASKED: usize = 16;
 
 /// How a run is done.
@@ -48,9 +48,9 @@ pub struct Options {
     pub threads: usize,
     /// Samples of every phase.
     pub repetitions: u64,
-    /// Seed of all randomness; keys are then not secret.
+    /// Seed of all randomness; with a seed, keys are not secret.
     pub seed: Option<[u8; 32]>,
-    /// Instead of the least seconds for which noise is measured where a stage has few values.
+    /// Overrides the least seconds for which noise is measured if a stage has few values.
     pub noise_seconds: Option<f64>,
 }
 
@@ -61,7 +61,7 @@ pub struct Measured {
     pub phases: Vec<Phase>,
     /// Every message of the offline phase, of one repetition and of one update.
     pub transcript: Vec<Entry>,
-    /// SHA-256 of the transcript's payloads, of runs with a seed.
+    /// SHA-256 of the transcript's payloads, if the run has a seed.
     pub payload_sha256: Option<String>,
     /// Errors at each decryption.
     pub noise: Vec<StageNoise>,
@@ -77,9 +77,9 @@ pub trait Session {
     fn prepare(&mut self) -> Result<()>;
     /// One query, answer, extraction; every record is compared with the database.
     fn repetition(&mut self) -> Result<()>;
-    /// Further exchanges outside the clock, until the noise is measured over enough keys and values. The client is another one then.
+    /// Makes exchanges outside the clock until the noise is measured over enough keys and values. This replaces the client.
     fn measure_noise(&mut self) -> Result<()>;
-    /// One update of as many records as the workload says, and a query for a changed one. Nothing without updates.
+    /// One update of the workload's number of records, then queries for changed ones. Does nothing if the workload has no updates.
     fn update(&mut self) -> Result<()>;
     /// The measurements.
     fn finish(self: Box<Self>) -> Measured;
@@ -93,7 +93,7 @@ pub struct Run<'a, P: Protocol> {
     repetitions: u64,
     noise_seconds: Option<f64>,
     context: Context<'a>,
-    /// Where each part of the session starts its own stream of randomness; see [`Self::draw_from`].
+    /// The generator from which each part of the session derives its own stream; see [`Self::draw_from`].
     seed: [u8; 32],
     parties: Option<(ServerSession<P>, ClientSession<P>)>,
     link: Link,
@@ -154,8 +154,8 @@ impl<'a, P: Protocol> Run<'a, P> {
         })
     }
 
-    /// Draws from here on from a stream of the seed's own: how often the parts before were repeated depends on how long they took,
-    /// and a seeded run carries the same bytes on every machine.
+    /// Continues with a stream of randomness that belongs to this part alone. How often earlier parts were repeated depends on how long
+    /// they took, and a seeded run must still send the same bytes on every machine.
     fn draw_from(&mut self, stream: Stream) {
         self.context.rng = ChaCha20Rng::from_seed(self.seed);
         self.context.rng.set_stream(match stream {
@@ -180,8 +180,8 @@ impl<'a, P: Protocol> Run<'a, P> {
             .collect()
     }
 
-    /// Puts a client with fresh keys in the place of the one so far. The server forgets that one's keys before it takes the new ones, so
-    /// that they never lie side by side.
+    /// Replaces the client by one with fresh keys. The server drops the old client's keys before it takes the new ones, so that both are
+    /// never in memory together.
     fn renew_client(&mut self) -> Result<()> {
         let Self { params, context, parties, workload, .. } = self;
         let Some((server, client)) = parties else { return Ok(()) };
@@ -223,7 +223,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         Ok(right == indices.len() as u64)
     }
 
-    /// So many changes, to records spread over the database; each becomes its complement.
+    /// `count` changes to records spread over the database; each record becomes its complement.
     fn changes(&mut self) -> Result<Vec<(u64, Record)>> {
         let shape = self.workload.shape;
         self.workload
@@ -242,8 +242,8 @@ impl<'a, P: Protocol> Run<'a, P> {
     }
 }
 
-/// Where a run draws the records that it asks for. They are not secret here: without a seed a fixed stream makes runs comparable, with
-/// one they depend on it, so that runs of many seeds see many records.
+/// The generator of the indices that a run retrieves, which are not secret here. Without a seed a fixed stream makes runs comparable; with
+/// a seed they depend on it, so that runs with different seeds retrieve different records.
 fn choices(seed: Option<[u8; 32]>) -> ChaCha20Rng {
     let Some(seed) = seed else { return ChaCha20Rng::seed_from_u64(1) };
     let mut apart = ChaCha20Rng::from_seed(seed);
@@ -251,7 +251,7 @@ fn choices(seed: Option<[u8; 32]>) -> ChaCha20Rng {
     ChaCha20Rng::from_rng(&mut apart)
 }
 
-/// The parts of a session that draw from streams of their own.
+/// The parts of a session, each of which has its own stream of randomness.
 #[derive(Clone, Copy)]
 enum Stream {
     /// Server and client, until the offline exchange is done.
@@ -264,12 +264,12 @@ enum Stream {
     Update(u64),
 }
 
-/// What an exchange is for, beside the comparison of its records.
+/// The purpose of an exchange, beside the comparison of its records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     /// Its messages are written down.
     Transcript,
-    /// Nothing else.
+    /// Its records are compared, nothing more.
     Comparison,
     /// The noise of every stage is measured.
     Diagnosis,
@@ -279,7 +279,7 @@ impl<P: Protocol> Session for Run<'_, P> {
     fn prepare(&mut self) -> Result<()> {
         let mut spent = 0.0;
         for _ in 0..self.repetitions {
-            // The tables of the last turn must be gone before new ones are built. Its keys, which are made again, protected nothing.
+            // The previous tables must be freed before new ones are built. Their keys protected no query, so new ones may replace them.
             self.parties = None;
             self.draw_from(Stream::Parties);
             let start = Instant::now();
@@ -327,9 +327,9 @@ impl<P: Protocol> Session for Run<'_, P> {
         let enough = Enough::new(P::ONE_KEY, self.noise_seconds, self.spent);
         self.context.clock.pause(true);
         let mut diagnosed = false;
-        // A protocol that decrypts nothing has no noise.
+        // Noise is logged at decryptions: a protocol without them has none.
         while let Some(coverage) = self.context.noise.coverage() {
-            // Stages within an answer are known from the first diagnosis on.
+            // The first diagnosis shows which stages an answer has.
             if diagnosed && enough.is_reached(&coverage, start.elapsed().as_secs_f64()) {
                 break;
             }
@@ -370,7 +370,7 @@ impl<P: Protocol> Session for Run<'_, P> {
             for (index, record) in changes {
                 self.database.change(index, record)?;
             }
-            // Changed records (the last ones, which see all other changes) and one that was not changed must come back right.
+            // The last changed records (all other changes precede them) and an unchanged one must be retrieved correctly.
             let other = changed[changed.len() - 1].saturating_add(1).min(self.workload.shape.records - 1);
             let queries = self.workload.queries as usize;
             let asked = std::iter::once(other).chain(changed.iter().rev().take(CHANGES_ASKED).copied());

@@ -1,4 +1,4 @@
-//! Seeds of masks; the public seed of protocols whose clients hold nothing of the database, from which all their masks are expanded.
+//! Seeds of masks, and the public seed from which protocols without hints expand all their masks.
 
 use rand::RngCore;
 use ring::Seed;
@@ -17,12 +17,12 @@ pub(crate) fn fresh_seed(rng: &mut impl RngCore) -> Seed {
     seed
 }
 
-/// The seed as a message of that protocol.
+/// The seed as a message of the protocol.
 pub(crate) fn publish(protocol: &'static str, seed: &Seed) -> Messages {
     vec![("seed", Frame::of(protocol, "seed", &seed.0))]
 }
 
-/// The seed that a server published.
+/// The seed in a server's message.
 pub(crate) fn received(protocol: &'static str, messages: &Messages) -> Result<Seed> {
     let message = only("seed", messages)?.clone().check(protocol, "seed", SEED_BYTES as u64)?;
     let mut seed = Seed([0; SEED_BYTES]);

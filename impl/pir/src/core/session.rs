@@ -1,4 +1,4 @@
-//! What every protocol's server and client do alike: the offline exchange, the numbers of requests, updates that must not stop half-way.
+//! The part of server and client that is the same for every protocol: the offline exchange, request numbers, unfinished updates.
 
 #[cfg(test)]
 mod tests;
@@ -13,14 +13,14 @@ use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::Shape;
 
-/// A server that answers only while hints and tables are those of its database. Updates give old ones back before they make new ones,
-/// for memory, so after one that fails half-way some are missing and nothing tells which are old.
+/// A server that answers only while its hints and tables match its database. To save memory, an update frees old tables before it makes
+/// new ones; after an update that fails half-way some are missing, and nothing records which are old.
 pub struct ServerSession<P: Protocol> {
     pub(crate) server: P::Server,
     shape: Shape,
-    /// Its tables are made for every answer, and none is kept that could be updated.
+    /// Whether its tables are made for every answer, so that none is kept that could be updated.
     streamed: bool,
-    /// An update has begun and not ended.
+    /// Whether an update has begun and not ended.
     updating: bool,
     /// Updates so far, modulo 2^16.
     epoch: u16,
@@ -46,14 +46,14 @@ impl<P: Protocol> ServerSession<P> {
     fn check(&self) -> Result<()> {
         if self.updating {
             return Err(Error::Workload(
-                "an update was not finished: the server's hints and tables are not those of its database. Preprocess it again."
+                "an update was not finished: the server's hints and tables do not match its database. Preprocess it again."
                     .into(),
             ));
         }
         Ok(())
     }
 
-    /// Answers requests in order, each answer under the number of its request and of the updates so far.
+    /// Answers requests in order; each answer carries the number of its request and the number of updates so far.
     pub fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         self.check()?;
         let mut answers = self.server.answer(requests, context)?;
@@ -64,7 +64,7 @@ impl<P: Protocol> ServerSession<P> {
         Ok(answers)
     }
 
-    /// Changes records; those that do not fit are refused before anything is changed. Returns the messages that every client must fetch.
+    /// Changes records, after checking all of them. Returns the messages that every client must fetch.
     pub fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         self.check()?;
         if self.streamed {
@@ -82,17 +82,17 @@ impl<P: Protocol> ServerSession<P> {
     }
 }
 
-/// A client and its requests under way. Requests and answers are numbered: a client that decrypted an answer with the secrets of another
-/// request would get records that are wrong and look right.
+/// A client and its open requests. Requests and answers are numbered: a client that decrypted an answer with the secrets of another request
+/// would get wrong records without noticing.
 pub struct ClientSession<P: Protocol> {
     pub(crate) client: P::Client,
-    /// What the server knows it by, once the offline exchange is done.
+    /// Its number at the server, once the offline exchange is done.
     session: Option<u64>,
     /// Number of the next request.
     next: u16,
-    /// By number, the oldest first.
+    /// The open requests by number, the oldest first.
     open: VecDeque<(u16, Vec<Asked<P>>)>,
-    /// The request extracted last.
+    /// The request that was extracted last.
     extracted: Vec<Asked<P>>,
 }
 
@@ -126,7 +126,7 @@ impl<P: Protocol> ClientSession<P> {
         Ok(Request { messages, queries: self.client.queries(indices.len() as u64)?, session })
     }
 
-    /// The records of the oldest open request, which then is open no more.
+    /// The records of the oldest open request, which this closes.
     pub fn extract(&mut self, answer: &Messages, context: &Context) -> Result<Vec<Record>> {
         let (oldest, asked) = self.open.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
         if let Some(other) = answer.iter().map(|(_, message)| message.number()).find(|number| number != oldest) {

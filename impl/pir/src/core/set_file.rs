@@ -12,13 +12,13 @@ use sha2::{Digest, Sha256};
 use crate::core::error::{Error, Result};
 use crate::core::params::ParameterSet;
 
-/// Where a set comes from.
+/// The origin of a set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceNote {
     /// Published in a paper, repaired by hand from a published one, our own, found by the search, or a toy.
     pub kind: SourceKind,
-    /// Paper the set is from or is derived from.
+    /// The paper that printed the set, or the set that it is derived from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub paper: Option<String>,
     /// Table and column, or file of the reference implementation.
@@ -33,7 +33,7 @@ pub struct SourceNote {
     /// Seed of that command.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seed: Option<String>,
-    /// Anything a reader should know.
+    /// Anything else that a reader should know.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub note: Option<String>,
 }
@@ -42,11 +42,11 @@ pub struct SourceNote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
-    /// As a paper or its code has it.
+    /// As printed in a paper or written in its code.
     Published,
     /// A published set changed to reach its targets.
     Repaired,
-    /// Ours, not a paper's: other digits, messages or layouts than any published set has.
+    /// Our own: its digits, messages or layout differ from those of every published set.
     Own,
     /// Found by `pirlab-search`.
     Searched,
@@ -60,7 +60,7 @@ pub enum SourceKind {
 pub struct ParametersId {
     /// Path below params/ without extension: `simplepir/usenix23`.
     pub name: String,
-    /// What the row sets instead of the file, by dotted key: `folding.rows`.
+    /// The values that the row overrides, by dotted key: `folding.rows`.
     #[serde(skip_serializing_if = "With::is_empty", default)]
     pub with: With,
     /// The file as it was named on the command line.
@@ -72,22 +72,22 @@ pub struct ParametersId {
 }
 
 impl ParametersId {
-    /// The set's name with what differs from it.
+    /// The set's name with the overridden values.
     pub fn label(&self) -> String {
         labelled(&self.name, &self.with)
     }
 }
 
-/// Values that stand instead of a set's own, by dotted key.
+/// Values that replace a set's own, by dotted key.
 pub type With = BTreeMap<String, Value>;
 
-/// A name or path with what differs from the set it stands for.
+/// A name or path of a set with the overridden values.
 fn labelled(name: &str, with: &With) -> String {
     let values: Vec<String> = with.iter().map(|(key, value)| format!("{key}={value}")).collect();
     if values.is_empty() { name.into() } else { format!("{name} with {}", values.join(", ")) }
 }
 
-/// What a file says of itself; never taken over from the set that it extends.
+/// A file's statements about itself, which are never inherited from the set that it extends.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -95,7 +95,7 @@ struct Header {
     protocol: String,
     /// One line for people.
     title: String,
-    /// The set whose tables this one takes over and changes: `name` in the same folder, or `folder/name` below params/.
+    /// The set whose tables this one inherits and changes: `name` in the same folder, or `folder/name` below params/.
     #[serde(default)]
     extends: Option<String>,
     /// Where the set comes from.
@@ -105,12 +105,12 @@ struct Header {
 /// Keys of a file that belong to its header.
 const HEADER: [&str; 4] = ["protocol", "title", "extends", "source"];
 
-/// Tables that are one value: two of them are never mixed, since that may leave two alternatives side by side.
+/// Tables that are one value: they are replaced whole, because merging two could leave two alternatives side by side.
 const WHOLE: [&str; 2] = ["secret", "error"];
 
 type Table = Map<String, Value>;
 
-/// A parameter set resolved: its header, and its tables with those of the sets it extends. Which protocol reads them is not known yet.
+/// A resolved parameter set: its header, and its tables merged with those of the sets it extends, not yet read by a protocol.
 #[derive(Clone, Debug)]
 pub struct ParameterFile {
     /// The file as it was named.
@@ -133,7 +133,7 @@ impl ParameterFile {
         Self::of(path, &text)
     }
 
-    /// A file that holds `text`, whether or not it exists.
+    /// Resolves a set from `text`, as if `path` contained it.
     pub fn of(path: &Path, text: &str) -> Result<Self> {
         let (header, own) = parts(path, text)?;
         let mut chain = vec![path.to_path_buf()];
@@ -168,7 +168,7 @@ impl ParameterFile {
         Ok(Self { path: path.to_path_buf(), protocol, title, source, with: With::new(), body, sha256 })
     }
 
-    /// The set with some of its values replaced. Whether the protocol knows the keys, and takes the values, [`Self::parse`] says.
+    /// The set with some of its values replaced. [`Self::parse`] checks whether the protocol knows the keys and accepts the values.
     pub fn with(mut self, with: &With) -> Result<Self> {
         for (key, value) in with {
             let refuse = |problem: String| {
@@ -176,7 +176,7 @@ impl ParameterFile {
             };
             let mut names: Vec<&str> = key.split('.').collect();
             if HEADER.contains(&names[0]) {
-                return Err(refuse("says what the file is, and stands only there.".into()));
+                return Err(refuse("the key belongs to a file's header. Change it in the file.".into()));
             }
             let last = names.pop().unwrap_or_default();
             let mut table = &mut self.body;
@@ -197,7 +197,7 @@ impl ParameterFile {
         set.check().map_err(|error| self.named(error)).map(|()| set)
     }
 
-    /// An error with the file's name, where it is about one of its values.
+    /// Adds the file's name to an error about one of its values.
     pub fn named(&self, error: Error) -> Error {
         error.in_file(&self.label())
     }
@@ -217,7 +217,7 @@ impl ParameterFile {
         }
     }
 
-    /// SHA-256 of the resolved set, hexadecimal. Title and source are not in it.
+    /// SHA-256 of the resolved set without title and source, hexadecimal.
     pub fn sha256(&self) -> &str {
         &self.sha256
     }
@@ -281,7 +281,7 @@ fn hash(protocol: &str, body: &Table) -> String {
 }
 
 fn canonical(value: &Value) -> Value {
-    /// Up to here every whole number has a double of its own.
+    /// A double represents every whole number up to this one exactly.
     const EXACT: f64 = (1u64 << f64::MANTISSA_DIGITS) as f64;
     match value {
         Value::Object(table) => {
@@ -297,8 +297,8 @@ fn canonical(value: &Value) -> Value {
     }
 }
 
-/// The JSON Schema of the files of a protocol whose sets are `S`. A file that extends another may leave out any key of a table, so that no
-/// table's keys are required here; the program refuses a set that lacks one in the end.
+/// The JSON Schema of the files of a protocol whose sets are `S`. A file that extends another may omit any key of a table, so the schema
+/// requires no table's keys; the program refuses a resolved set that lacks one.
 pub fn schema_of<S: JsonSchema>() -> Value {
     let (mut set, header) = (schema_for!(S).to_value(), schema_for!(Header).to_value());
     for table in set["$defs"].as_object_mut().into_iter().flat_map(Table::values_mut).filter_map(Value::as_object_mut) {

@@ -7,11 +7,11 @@ use crate::core::error::{Error, Result};
 use crate::core::protocol::{BLOCK_BYTES, Context};
 use crate::core::threads::side_by_side;
 
-/// Packing tables, which updates make anew. The old one goes before the new one is made: together they would be the largest sum of
-/// memory.
+/// Packing tables, which updates rebuild. The old tables are dropped before the new ones are made, because both together would set the
+/// peak of memory.
 pub(crate) struct Tables<T> {
     kept: Vec<Option<T>>,
-    /// Tables of a block, where none are kept: see [`Context::streamed`].
+    /// No tables are kept; this is the number in a block: see [`Context::streamed`].
     block: Option<usize>,
 }
 
@@ -28,22 +28,22 @@ impl<T> From<Vec<T>> for Tables<T> {
 }
 
 impl<T> Tables<T> {
-    /// Tables of so many bytes each that are made when they are needed.
+    /// Tables of `bytes` bytes each, made when they are needed.
     pub fn streamed(table_bytes: u64) -> Self {
         Self { kept: Vec::new(), block: Some(tables_of_block(table_bytes)) }
     }
 
-    /// Those that are there.
+    /// The tables that are built.
     pub fn kept(&self) -> impl Iterator<Item = &T> {
         self.kept.iter().flatten()
     }
 
-    /// Drops tables: the data they are made of changes.
+    /// Drops tables whose data are about to change.
     pub fn invalidate(&mut self, which: impl IntoIterator<Item = usize>) {
         which.into_iter().for_each(|i| self.kept[i] = None);
     }
 
-    /// Makes those again that were dropped.
+    /// Rebuilds the tables that were dropped.
     pub fn renew(&mut self, make: impl Fn(usize) -> Result<T>) -> Result<()> {
         let missing = self.kept.iter_mut().enumerate().filter(|(_, table)| table.is_none());
         for (i, table) in missing {
@@ -70,8 +70,8 @@ impl<T> Tables<T> {
 type TableOf<'a, T> = dyn Fn(usize) -> Result<&'a T> + Sync + 'a;
 
 impl<T: Send + Sync> Tables<T> {
-    /// Calls `each` for some tables, block by block: all of them if they are kept. Others are made by `make`, as many side by side as
-    /// there are threads, and given back, outside the clock.
+    /// Calls `each` with tables, block by block; tables that are kept form one block. Others are made by `make`, one on every thread, and
+    /// freed, both outside the clock.
     pub fn blocks(
         &self,
         which: Range<usize>,
@@ -90,7 +90,7 @@ impl<T: Send + Sync> Tables<T> {
     }
 }
 
-/// As many tables, or what is kept of each (phase `packing_tables`).
+/// `count` tables, or the part of each that is kept (phase `packing_tables`).
 pub(crate) fn make_tables<T: Send>(
     count: usize,
     context: &Context,
@@ -108,7 +108,7 @@ pub(crate) fn make_tables<T: Send>(
     Ok(tables)
 }
 
-/// Tables of so many bytes that are made together where they are not kept.
+/// The number of tables of `bytes` bytes in a block, if they are not kept.
 pub(crate) fn tables_of_block(table_bytes: u64) -> usize {
     BLOCK_BYTES.div_ceil(table_bytes.max(1)) as usize
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::core::error::Result;
 
-/// `work` for each item, by as many threads.
+/// Runs `work` for each item on `threads` threads.
 pub(crate) fn side_by_side<T: Send, R: Send>(
     items: impl Iterator<Item = T>,
     threads: usize,

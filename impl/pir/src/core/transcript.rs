@@ -1,4 +1,4 @@
-//! What travels: every message by name, direction and phase, with its bytes.
+//! The messages of a run, each with name, direction, phase and bytes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -23,11 +23,11 @@ pub struct Entry {
     pub payload_bytes: u64,
     /// Bytes with the header.
     pub frame_bytes: u64,
-    /// How many queries it serves; null: any number.
+    /// Number of queries that it serves; null: any number.
     pub queries_served: Option<u64>,
 }
 
-/// The link between one client and the server. It hands over bytes and writes down what it handed over.
+/// The link between one client and the server, which delivers bytes and records them.
 #[derive(Debug)]
 pub struct Link {
     protocol: &'static str,
@@ -41,12 +41,12 @@ impl Link {
         Self { protocol, entries: Vec::new(), digest: None }
     }
 
-    /// A link that also hashes every payload: two runs of one seed carried the same bytes if their digests are equal.
+    /// A link that also hashes every payload: runs with one seed sent the same bytes if their digests are equal.
     pub fn digesting(protocol: &'static str) -> Self {
         Self { digest: Some(Sha256::new()), ..Self::new(protocol) }
     }
 
-    /// Carries `frame` across: it is written down, and the far side gets it only if its header and checksum are right.
+    /// Delivers and records `frame`; the receiver gets it only if its header and checksum are right.
     pub fn carry(
         &mut self,
         frame: Frame,
@@ -70,7 +70,7 @@ impl Link {
         frame.check(self.protocol, name, payload_bytes)
     }
 
-    /// Carries messages across, one after the other.
+    /// Delivers messages in order.
     pub fn carry_all(
         &mut self,
         messages: Messages,
@@ -82,12 +82,12 @@ impl Link {
         messages.into_iter().map(&mut carry).collect()
     }
 
-    /// Everything carried so far.
+    /// All messages so far.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// SHA-256 of all payloads carried so far, one after the other; hexadecimal. None where the link does not hash.
+    /// SHA-256 of all payloads so far in order, hexadecimal; `None` if the link does not hash.
     pub fn digest(&self) -> Option<String> {
         self.digest.as_ref().map(|digest| crate::core::set_file::hex(&digest.clone().finalize()))
     }

@@ -52,8 +52,8 @@ impl FrameBuilder {
         &mut bytemuck::cast_slice_mut::<u64, u8>(&mut self.words)[start..start + self.payload_bytes]
     }
 
-    /// The payload from byte `offset` (a multiple of 4) on as 32-bit words, to be filled in native order;
-    /// [`Self::finish`] must then be told through [`Self::words_to_wire`].
+    /// The payload from byte `offset` (a multiple of 4) on as 32-bit words, which the caller fills in native order;
+    /// it must call [`Self::words_to_wire`] before [`Self::finish`].
     pub fn words_mut(&mut self, offset: usize, count: usize) -> &mut [u32] {
         bytemuck::cast_slice_mut(&mut self.payload_mut()[offset..offset + 4 * count])
     }
@@ -72,7 +72,7 @@ impl FrameBuilder {
         }
     }
 
-    /// Seals the message under its protocol's and its own name.
+    /// Completes the message with the names of its protocol and its own.
     pub fn finish(mut self, protocol: &str, message: &str) -> Frame {
         let payload_crc = crc32fast::hash(self.payload_mut());
         let mut header = [0u8; HEADER_BYTES as usize];
@@ -90,14 +90,14 @@ impl FrameBuilder {
 }
 
 impl Frame {
-    /// A message with that payload, under its protocol's and its own name.
+    /// A message with that payload and with the names of its protocol and its own.
     pub fn of(protocol: &str, message: &str, payload: &[u8]) -> Self {
         let mut builder = FrameBuilder::new(payload.len());
         builder.payload_mut().copy_from_slice(payload);
         builder.finish(protocol, message)
     }
 
-    /// A frame of no bytes: no message. Holds the place of one that is being changed.
+    /// A frame without bytes, a placeholder while a message is being changed.
     pub(crate) fn empty() -> Self {
         Self { words: Arc::new(vec![0; (HEADER_BYTES / 8) as usize]), payload_bytes: 0 }
     }
@@ -112,7 +112,7 @@ impl Frame {
         &self.bytes()[HEADER_BYTES as usize..]
     }
 
-    /// The number of the request that the message belongs to, modulo 2^16; zero where there is none.
+    /// The number of the request that the message belongs to, modulo 2^16; zero if it belongs to none.
     pub fn number(&self) -> u16 {
         u16::from_le_bytes([self.bytes()[22], self.bytes()[23]])
     }

@@ -1,11 +1,11 @@
-//! What is asked of a protocol: the database's shape, how many queries at once, how many records change.
+//! What a run asks of a protocol: the database's shape, the queries of a request, the records of an update.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::error::{Error, Result};
 
-/// Records times bits of a record. Both at least one.
+/// Number and length of records, both at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Shape {
     /// Number of records.
@@ -109,7 +109,7 @@ impl Workload {
         Ok(Self { shape, queries, updates, streamed: false })
     }
 
-    /// The same, streamed or not.
+    /// This workload with another choice of streaming.
     pub fn streamed(self, streamed: bool) -> Result<Self> {
         if streamed && self.updates > 0 {
             return Err(Error::Workload(format!(
@@ -126,7 +126,7 @@ impl Workload {
         (0..self.updates).map(move |i| i * step)
     }
 
-    /// How many of `tables` an update touches, where `of` gives those of a record; all, where counting takes too long.
+    /// The number of `tables` that an update touches, where `of` lists the tables of a record; all of them if counting takes too long.
     pub(crate) fn touched<I: IntoIterator<Item = usize>>(&self, tables: u64, of: impl Fn(u64) -> I) -> u64 {
         let mut touched = std::collections::BTreeSet::new();
         for (counted, table) in self.changed().flat_map(of).enumerate() {

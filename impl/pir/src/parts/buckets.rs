@@ -1,7 +1,7 @@
 //! Batches by cuckoo hashing: a batch of indices is served by one query to each of some buckets, each a smaller database.
 //!
-//! Every record stands in `copies` different buckets, and the client looks for an assignment of a batch's records to buckets of theirs
-//! that gives no bucket two. Records are dealt in blocks of as many as there are buckets: block m has public random offsets
+//! Every record is stored in `copies` different buckets, and the client looks for an assignment of a batch's records to buckets that
+//! gives no bucket two of them. A block has as many records as there are buckets: block m has public random offsets
 //! d_0 < B, and different d_j; its record r stands in the buckets r + d_j modulo B, at position m c + j of each. So a block puts c
 //! records into every bucket, all buckets are equally full, and both directions of the map take one look at the generator.
 
@@ -22,9 +22,9 @@ const MAX_COPIES: usize = 8;
 pub struct Batch {
     /// Most records that a batch asks for.
     pub queries: u32,
-    /// Buckets, of which each gets one query a batch.
+    /// Number of buckets; each gets one query a batch.
     pub buckets: u32,
-    /// Buckets in which a record stands: hash functions.
+    /// Number of buckets that store a record, which is the number of hash functions.
     pub copies: u32,
 }
 
@@ -38,30 +38,30 @@ impl Batch {
 }
 
 impl Default for Batch {
-    /// No batches: one bucket, the database, and a query for each record.
+    /// Without batches the database is the only bucket, and each record takes a query.
     fn default() -> Self {
         Self { queries: 1, buckets: 1, copies: 1 }
     }
 }
 
-/// How a database's records are dealt to buckets.
+/// The assignment of a database's records to buckets.
 #[derive(Clone)]
 pub struct Buckets {
     /// The whole database.
     pub shape: Shape,
-    /// Records of a batch, buckets, copies.
+    /// Number of records of a batch, of buckets and of copies.
     pub batch: Batch,
-    /// One bucket: as many records as there are places, some of them empty.
+    /// The shape of one bucket, which may have empty places.
     pub each: Shape,
     offsets: Prg,
 }
 
 impl Buckets {
-    /// Deals a database of that shape.
+    /// The buckets of a database of that shape.
     pub fn new(shape: Shape, batch: Batch) -> Result<Self> {
         let places = shape.records.div_ceil(u64::from(batch.buckets)) * u64::from(batch.copies);
         let each = Shape::new(places, shape.record_bits)?;
-        // Public and fixed: client and server deal alike.
+        // The seed is public and fixed, so that client and server assign alike.
         let offsets = Seed(*b"pirlab buckets 1").prg();
         Ok(Self { shape, batch, each, offsets })
     }
@@ -71,7 +71,7 @@ impl Buckets {
         self.batch.buckets as usize
     }
 
-    /// Queries that ask for so many records: one a bucket for every batch.
+    /// The number of queries for `records` records: one a bucket for every batch.
     pub fn queries(&self, records: u64) -> Result<u64> {
         let queries = records.div_ceil(u64::from(self.batch.queries)).saturating_mul(u64::from(self.batch.buckets));
         if queries <= MAX_QUERIES {
@@ -93,7 +93,7 @@ impl Buckets {
         let mut words = bytes.chunks_exact(8).map(|word| word.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)));
         let mut offsets = [0; MAX_COPIES];
         for j in 0..copies {
-            // One of those that are left: counted past the ones that are taken, in ascending order.
+            // Skips the offsets that are taken, in ascending order, to find the drawn one among those left.
             let mut offset = words.next().unwrap_or_default() % (buckets - j as u64);
             let mut taken = offsets;
             taken[..j].sort_unstable();
@@ -103,7 +103,7 @@ impl Buckets {
         offsets.into_iter().take(copies)
     }
 
-    /// The buckets in which a record stands, and its position in each.
+    /// The buckets that store a record, and its position in each.
     pub fn places(&self, index: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
         let (buckets, copies) = (u64::from(self.batch.buckets), u64::from(self.batch.copies));
         let (block, record) = (index / buckets, index % buckets);
@@ -130,8 +130,8 @@ impl Buckets {
         whole.selected(self.each, move |position| buckets.record_at(bucket, position))
     }
 
-    /// For each index the query that asks for it, by number, and the position at which that finds it. Batch after batch; in a batch
-    /// query b goes to bucket b. Indices that a batch has twice share a query. A batch whose records have no buckets of their own is refused.
+    /// For each index, batch after batch, the number of its query and the position that the query asks for; in a batch query b goes to
+    /// bucket b. Equal indices of a batch share a query. A batch is refused if its records cannot each have a bucket of their own.
     pub fn assign(&self, indices: &[u64]) -> Result<Vec<(usize, u64)>> {
         indices.iter().try_for_each(|&index| self.shape.check_index(index))?;
         self.queries(indices.len() as u64)?;
@@ -156,7 +156,7 @@ impl Buckets {
         Ok(assigned)
     }
 
-    /// Gives a record a bucket of its own, moving others that have one (an augmenting path): fails only if there is no way at all.
+    /// Gives a record a bucket of its own, moving others along an augmenting path; fails only if no assignment exists.
     fn place(&self, index: u64, owners: &mut HashMap<usize, u64>, tried: &mut Vec<usize>) -> bool {
         for (bucket, _) in self.places(index) {
             if tried.contains(&bucket) {

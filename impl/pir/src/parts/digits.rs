@@ -1,5 +1,5 @@
-//! Values of a first layer cut into digits, the database of a second layer: the values one after the other are one string of
-//! bits, least significant first, which is cut into digits; digits are stored centred.
+//! Values of a first layer cut into digits, which are the database of a second layer. The values in order form one string of bits, least
+//! significant first, which is cut into digits; digits are stored centred.
 
 /// Bits of a value and of a digit, at most 31 and 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What several protocols are made of.
+//! Building blocks that several protocols share.
 
 pub mod buckets;
 pub mod digits;

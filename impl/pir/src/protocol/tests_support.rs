@@ -20,7 +20,7 @@ use crate::core::wire::Frame;
 use crate::core::workload::{Shape, Workload};
 
 impl Sizes {
-    /// Payload bytes of the message `name`; zero where there is none.
+    /// Payload bytes of the message `name`; zero without one.
     pub fn payload_bytes(&self, name: &str) -> u64 {
         self.messages.iter().find(|message| message.name == name).map_or(0, |message| message.payload_bytes)
     }
@@ -171,7 +171,7 @@ fn secrets_serve_once<S: Protocol>(params: &S::Set, shape: Shape) {
     let sizes = [8, 16].map(|queries| S::describe(params, &Workload::new(shape, queries, 0).unwrap()).unwrap());
     let mut ask = || client.query(&[0, 0], &mut context).unwrap().messages;
     let first = ask();
-    // A message is a part that all its queries share, then a body of so many bits for each.
+    // A message is a part that all its queries share, then a body of `bits` bits for each.
     let parts = first.iter().map(|(name, message)| {
         let [eight, sixteen] = [&sizes[0], &sizes[1]].map(|sizes| sizes.payload_bytes(name) as usize);
         let bits = sixteen - eight;
@@ -417,7 +417,7 @@ pub fn updates_like_fresh<S: Protocol>(params: &S::Set, shape: Shape, changed: &
     assert_eq!(records, indices.map(|index| database.record(index).unwrap()));
 }
 
-/// Measured variance about zero at a stage over so many keys.
+/// Measured variance about zero at a stage over several keys.
 pub fn noise_variance<S: Protocol>(params: &S::Set, shape: Shape, keys: usize, stage: &str) -> f64 {
     let mut context = context(Kernel::best(), 1);
     let (server, mut client) = parties::<S>(params, shape, &mut context);

@@ -1,4 +1,4 @@
-//! The yardstick of the memory-bound kernels: how fast one core can read memory at all.
+//! The yardstick of memory-bound kernels: the rate at which one core can read memory.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -11,8 +11,8 @@ use crate::region::Region;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// A buffer that measures memory: several times the usual last-level cache. What a larger cache holds of it makes the yardstick longer, never
-/// shorter.
+/// Bytes of a buffer that measures memory: several times the usual last-level cache. A larger cache would only make the probed rate
+/// higher.
 pub const PROBE_BYTES: usize = 512 << 20;
 
 /// Streams read side by side and bytes prefetched ahead: different machines favour different ones, and a probe that misses
@@ -34,7 +34,7 @@ const VARIANTS: [(usize, usize); 14] = [
     (2, 8192),
 ];
 
-/// Why the bandwidth could not be probed.
+/// Reasons why the bandwidth could not be probed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProbeError {
     /// The kernel cannot run here.
@@ -45,7 +45,7 @@ pub enum ProbeError {
     Memory(usize),
 }
 
-/// A buffer to probe with, written once (untouched pages would all be one page of zeros, and fit a cache).
+/// A buffer to probe with, written once because untouched pages would all be one page of zeros, which fits a cache.
 pub struct Probe {
     buffer: Region,
     kernel: Checked,

@@ -26,7 +26,7 @@ pub struct StdDevError(pub f64);
 /// The magnitude is found by comparing a uniform 64-bit number with the cumulative probabilities of |x| times 2^64, rounded
 /// from 100-bit arithmetic; the sign is one more bit. Each |x| thus has its exact probability to within 2^-64, and all
 /// beyond the table together less than 2^-64. Tables of up to 128 magnitudes (stddev up to about 13) are scanned whole, in
-/// time independent of the sample; longer ones are searched, so that cache timing may tell something of the magnitude.
+/// time independent of the sample; longer ones are searched, so that cache timing may reveal something about the magnitude.
 #[derive(Clone, Debug)]
 pub struct DiscreteGaussian {
     stddev: f64,
@@ -34,7 +34,7 @@ pub struct DiscreteGaussian {
     thresholds: Vec<u64>,
     /// For each value of a draw's leading bits, the magnitudes at which the search starts and ends. Empty if scanned.
     guide: Vec<u32>,
-    /// What scans: always the best path, as of the generator.
+    /// The path that scans, which is always the best one, as for the generator.
     kernel: Checked,
 }
 
@@ -50,7 +50,7 @@ impl DiscreteGaussian {
         if !(Self::MIN_STDDEV..=Self::MAX_STDDEV).contains(&stddev) {
             return Err(StdDevError(stddev));
         }
-        // Beyond 9.5 standard deviations lies less than 2^-68 (and at 0.3, less than that beyond 3).
+        // The probability beyond 9.5 standard deviations is below 2^-68 (at 0.3, already beyond 3).
         let last = (9.5 * stddev).ceil() as usize;
         let twice_variance = DoubleDouble::product(stddev, stddev).times(2.0);
         let mut sum = DoubleDouble::from(0.0);
@@ -62,7 +62,7 @@ impl DiscreteGaussian {
                 sum
             })
             .collect();
-        // The last magnitude needs no threshold: it takes all that the others leave.
+        // The last magnitude needs no threshold: it takes all remaining draws.
         let thresholds: Vec<u64> =
             cumulative[..last].iter().map(|partial| partial.divided_by(sum).scaled_to_u64()).collect();
         let guide = if thresholds.len() <= SCANNED {
@@ -74,7 +74,7 @@ impl DiscreteGaussian {
         Ok(Self { stddev, thresholds, guide, kernel: Checked::new(Kernel::best()).unwrap_or(Checked::SCALAR) })
     }
 
-    /// The standard deviation asked for (that of the samples agrees to far below 2^-20 from 1 upwards).
+    /// The requested standard deviation. From 1 on, that of the samples agrees to far below 2^-20.
     pub fn stddev(&self) -> StdDev {
         StdDev(self.stddev)
     }
@@ -111,7 +111,7 @@ impl DiscreteGaussian {
         self.for_samples(rng, residues, |residue, sample| *residue = residue.wrapping_add(sample as u32));
     }
 
-    /// Calls with each place and its sample.
+    /// Calls `each` with each place and its sample.
     #[inline]
     fn for_samples<T>(&self, rng: &mut impl RngCore, places: &mut [T], take: impl Fn(&mut T, i32)) {
         for places in places.chunks_mut(TOGETHER) {

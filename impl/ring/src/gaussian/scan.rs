@@ -1,4 +1,4 @@
-//! Magnitudes of many draws by a scan of the whole table. One function per path, same numbers.
+//! Magnitudes of many draws by a scan of the whole table. Each path has one function, with the same results.
 
 use crate::kernel::{Checked, Kernel};
 #[cfg(target_arch = "x86_64")]
@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 /// Draws that are scanned together.
 pub(super) const TOGETHER: usize = 32;
 
-/// For each draw, how many thresholds it has reached; in time that depends on their number only.
+/// For each draw the number of thresholds that it reached, in time that depends only on the numbers of draws and thresholds.
 pub(super) fn reached(kernel: Checked, thresholds: &[u64], draws: &[u64; TOGETHER]) -> [u32; TOGETHER] {
     match kernel.kernel() {
         // SAFETY: a `Checked` kernel exists only if the processor has every feature its functions enable.
@@ -28,13 +28,13 @@ const HELD: usize = 4;
 #[target_feature(enable = "avx2")]
 fn avx2(thresholds: &[u64], draws: &[u64; TOGETHER]) -> [u32; TOGETHER] {
     const LANES: usize = 4;
-    // There are only signed comparisons.
+    // The instruction set has only signed comparisons.
     let flip = _mm256_set1_epi64x(i64::MIN);
     let mut out = [0; TOGETHER];
     for (draws, out) in draws.as_chunks::<{ LANES * HELD }>().0.iter().zip(out.as_chunks_mut::<{ LANES * HELD }>().0) {
         let draws: [__m256i; HELD] = bytemuck::cast(*draws);
         let draws = draws.map(|draw| _mm256_xor_si256(draw, flip));
-        // Less by one for each threshold that is not reached.
+        // Subtracts one for each threshold that is not reached.
         let mut counts = [_mm256_set1_epi64x(thresholds.len() as i64); HELD];
         for threshold in thresholds {
             let threshold = _mm256_xor_si256(_mm256_set1_epi64x(*threshold as i64), flip);

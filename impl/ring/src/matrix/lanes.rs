@@ -1,4 +1,4 @@
-//! What the products modulo 2^32 and those of columns read: a register of 16-bit halves.
+//! The operand of products modulo 2^32 and of column products: a register of 16-bit halves.
 
 /// Half a chunk of a query or a quarter of a pair of rows of a panel: one register, one cache line.
 #[derive(Clone, Copy)]

@@ -1,8 +1,8 @@
-//! What the operands of a product must have in common.
+//! Checks that the operands of a product fit together.
 
 use crate::kernel::KernelError;
 
-/// Why a product was refused.
+/// Reasons to refuse a product.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProductError {
     /// The kernel cannot run here.
@@ -11,7 +11,7 @@ pub enum ProductError {
     /// An operand whose length does not fit the others.
     #[error("{what}: {given} given, {needed} needed")]
     Length {
-        /// Which operand and what of it.
+        /// The operand and its dimension.
         what: &'static str,
         /// Its length.
         given: usize,

@@ -93,7 +93,7 @@ unsafe fn odd_halves(a: __m512i) -> __m512i {
 fn high_halves(even: __m512i, odd: __m512i) -> __m512i {
     let mut high = odd;
     // SAFETY: the caller's promise; changes nothing but `high`. In assembly because the compiler makes two shuffles of the
-    // intrinsic, and shuffles are what the 32-bit butterfly has most of beside its products.
+    // intrinsic, and beside its products the 32-bit butterfly consists mostly of shuffles.
     unsafe {
         asm!(
             "vmovshdup {high}{{{even_lanes}}}, {even}",

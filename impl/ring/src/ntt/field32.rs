@@ -33,7 +33,7 @@ pub(super) fn lazy32(prime: u32) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct Lazy32Registers<V> {
     p: V,
-    /// 2^(16 + shift) / p for the high half, and what to round the quotient with: to the nearest, and down.
+    /// 2^(16 + shift) / p for the high half, and the rounding terms of the quotient: to the nearest, and down.
     reciprocal: V,
     nearest: V,
     down: V,
@@ -69,7 +69,7 @@ impl<I: Isa32> Field for Lazy32<I> {
     fn constants(prime: u32) -> Constants<u32> {
         let shift = prime.ilog2() - 1;
         let reciprocal = ((1u64 << (16 + shift)) / u64::from(prime)) as u32;
-        // Of the reciprocal's error, below 2^-11 of a quotient, rounding down stays clear.
+        // Rounding down is not affected by the reciprocal's error, which is below 2^-11 of a quotient.
         let down = (1u32 << shift >> 9).wrapping_neg();
         [prime, reciprocal << 16, 1 << (shift - 1), down, shift, 0, 0, 0]
     }

@@ -1,4 +1,4 @@
-//! What an instruction set and a way of reducing residues offer to the passes of a transform.
+//! The operations of an instruction set and of a method of reduction that the passes of a transform use.
 
 use super::tables::{Residue, Table};
 use std::fmt::Debug;
@@ -71,11 +71,11 @@ pub(super) type Word<F> = <<F as Field>::I as Isa>::W;
 /// A factor with its quotient, lane by lane.
 pub(super) type Factor<F> = (V<F>, V<F>);
 
-/// What a forward layer does to its first operands: nothing,
+/// The reduction of a forward layer's first operands: none.
 pub(super) const KEEP: u8 = 0;
-/// what inputs below 2p need,
+/// The reduction that inputs below 2p need.
 pub(super) const START: u8 = 1;
-/// or a reduction, after which [`Field::slack`] layers may follow, this one included.
+/// A full reduction, after which [`Field::slack`] layers may follow, this one included.
 pub(super) const REDUCE: u8 = 2;
 
 /// Arithmetic modulo p on registers, in a lazy range.

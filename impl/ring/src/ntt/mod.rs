@@ -1,8 +1,8 @@
 //! The negacyclic number-theoretic transform: products modulo X^N + 1 over a word-sized prime become products of values.
 //!
 //! Slot `j` of a transformed polynomial f is f(psi^(2 bitrev(j) + 1)), psi a primitive 2N-th root of unity
-//! (the merged decimation of Longa and Naehrig, 2016). One file per instruction set, chosen at run time; all give the same
-//! bits, for outputs are always the residues in [0, p).
+//! (the merged decimation of Longa and Naehrig, 2016). Each instruction set has one file, chosen at run time; all give the same
+//! bits, because outputs are always the residues in [0, p).
 //!
 //! A transform is N/2 log2(N) butterflies. Its time is bounded by their multiplications, of which a Zen 4 core starts one a
 //! cycle on 512 bits, and more closely by all their vector instructions, two a cycle. Instructions for one register of
@@ -61,13 +61,13 @@ std::thread_local! {
     static DONE: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Transforms that this thread has done: tests hold [`crate::Work`] against it.
+/// Number of transforms of this thread, with which tests compare [`crate::Work`].
 #[cfg(feature = "counted")]
 pub fn transforms_done() -> u64 {
     DONE.get()
 }
 
-/// Counts one, where anybody asks.
+/// Counts a transform, if counting is compiled in.
 fn count_transform() {
     #[cfg(feature = "counted")]
     DONE.set(DONE.get() + 1);
@@ -171,7 +171,7 @@ impl<W: Word> NttPlan<W> {
         }
     }
 
-    /// The same for signed coefficients, all above -p and below p, read from a slice of their own: digits need no reduction first.
+    /// The same for signed coefficients, all above -p and below p, read from another slice, so that digits need no reduction first.
     pub fn forward_signed(&self, signed: &[i32], data: &mut [W]) {
         count_transform();
         assert!(data.len() == self.n() && signed.len() == self.n(), "a transform of N points");

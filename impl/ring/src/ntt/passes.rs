@@ -1,11 +1,11 @@
 //! The transform as passes over memory: several layers at a time between registers, and, in the innermost pass, the layers
 //! within registers, for which pairs of registers exchange lanes so that every butterfly is between two registers.
-//! Twiddles lie in the order in which they are used.
+//! Twiddles are stored in the order of their use.
 
 use super::lanes::{Constants, Factor, Field, Isa, KEEP, REDUCE, START, V, Word};
 use super::tables::Table;
 
-/// Registers that a pass holds at most.
+/// Most registers that a pass holds.
 const HELD: usize = 16;
 
 /// Base-two logarithm of the registers that the innermost pass holds, for 2^`log_n` points.
@@ -16,12 +16,12 @@ pub(super) fn log_block<I: Isa>(log_n: usize) -> usize {
 /// Layers of each outer pass, first to last, of a forward transform of 2^`log_n` points.
 pub(super) fn radices<I: Isa>(log_n: usize) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
     let outer = log_n - I::LOG_LANES - log_block::<I>(log_n);
-    // As even as can be, so that no pass is a single layer unless there is only one.
+    // Layers are distributed evenly, so that no pass has a single layer unless there is only one.
     let passes = outer.div_ceil(I::LOG_RADIX);
     (0..passes).map(move |pass| (outer * (pass + 1)) / passes - outer * pass / passes)
 }
 
-/// Where the next factors lie: those of all lanes, and those of single lanes.
+/// The positions of the next factors: those of all lanes, and those of single lanes.
 struct Cursor<W> {
     common: *const W,
     lanes: *const W,

@@ -1,4 +1,4 @@
-//! What a transform is, the paths it may take, and why there may be none.
+//! The interface of a transform, its paths, and the reasons to refuse one.
 
 use crate::kernel::KernelError;
 use std::fmt;
@@ -8,7 +8,7 @@ pub const MIN_LOG_N: u32 = 6;
 /// See [`MIN_LOG_N`].
 pub const MAX_LOG_N: u32 = 16;
 
-/// Why there is no plan.
+/// Reasons to refuse a plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NttError {
     /// N is not a power of two from 2^6 to 2^16.
@@ -36,12 +36,12 @@ pub enum NttError {
     /// The processor lacks the kernel.
     #[error(transparent)]
     Kernel(#[from] KernelError),
-    /// The path is not for this prime or this processor.
+    /// The path does not support this prime or this processor.
     #[error("path {path} takes {needs}")]
     Path {
-        /// The path asked for.
+        /// The requested path.
         path: Path,
-        /// What it takes.
+        /// Its requirements.
         needs: &'static str,
     },
 }
@@ -80,7 +80,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// A transform and its inverse on one path, of as many points as the plan has.
+/// A transform and its inverse on one path, with the plan's number of points.
 pub(super) trait Transform<W>: std::fmt::Debug + Send + Sync {
     fn forward(&self, data: &mut [W]);
     /// From signed numbers above -p and below p.

@@ -1,13 +1,13 @@
 //! The Galois automorphisms f(X) -> f(X^k), k odd, in both domains.
 
-/// No automorphism.
+/// Reasons to refuse an automorphism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AutomorphismError {
-    /// N is no power of two from 2^4 to 2^31.
+    /// N is not a power of two from 2^4 to 2^31.
     #[error("automorphisms need a power of two from 2^4 to 2^31 as N, not {0}")]
     Size(usize),
     /// k is even.
-    #[error("X -> X^{0} is no automorphism: the exponent must be odd")]
+    #[error("X -> X^{0} is not an automorphism: the exponent must be odd")]
     Even(u64),
 }
 

@@ -44,7 +44,7 @@ impl<W: Word, D> Poly<W, D> {
         size_of_val::<[W]>(&self.data)
     }
 
-    /// Becomes `other`, a polynomial of the same ring, in the memory that is there.
+    /// Becomes `other`, a polynomial of the same ring, without new memory.
     ///
     /// # Panics
     /// If it is of another ring.
@@ -68,7 +68,7 @@ impl<W: Word, D> Poly<W, D> {
         &self.data[i * self.n..(i + 1) * self.n]
     }
 
-    /// The residues modulo prime i; what is written must stay below it.
+    /// The residues modulo prime i; written values must be below it.
     pub fn limb_mut(&mut self, i: usize) -> &mut [W] {
         &mut self.data[i * self.n..(i + 1) * self.n]
     }
@@ -78,7 +78,7 @@ impl<W: Word, D> Poly<W, D> {
         self.data.chunks_exact(self.n)
     }
 
-    /// All limbs, one after the other; what is written must stay below their primes.
+    /// All limbs, one after the other; written values must be below their primes.
     pub fn limbs_mut(&mut self) -> std::slice::ChunksExactMut<'_, W> {
         self.data.chunks_exact_mut(self.n)
     }
@@ -88,7 +88,7 @@ impl<W: Word, D> Poly<W, D> {
         &self.data
     }
 
-    /// All residues, limb after limb; what is written must stay below their primes.
+    /// All residues, limb after limb; written values must be below their primes.
     pub fn as_mut_slice(&mut self) -> &mut [W] {
         &mut self.data
     }

@@ -1,4 +1,4 @@
-//! A ring of polynomials, and what its elements can do.
+//! A ring of polynomials and its operations.
 
 use super::storage::Aligned;
 use super::{Automorphism, Coefficient, Ntt, Poly, RingShape};
@@ -13,7 +13,7 @@ use crate::sampling;
 use rand::RngCore;
 use std::sync::Arc;
 
-/// Why there is no such ring.
+/// Reasons to refuse a ring.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RingError {
     /// No transform of that size or modulus.
@@ -28,7 +28,7 @@ pub enum RingError {
 }
 
 /// Polynomials modulo X^N + 1 and Q, a product of distinct primes = 1 mod 2N. Its methods take polynomials of this ring only: they
-/// panic where N or the primes differ.
+/// panic if N or the primes differ.
 #[derive(Clone, Debug)]
 pub struct Ring<W> {
     n: usize,
@@ -52,7 +52,7 @@ impl<W: Word> Ring<W> {
         self.n
     }
 
-    /// What the cost of its operations depends on.
+    /// The shape of the ring, on which the cost of its operations depends.
     pub fn shape(&self) -> RingShape {
         RingShape { degree: self.n, primes: self.primes().len() }
     }
@@ -139,7 +139,7 @@ impl<W: Word> Ring<W> {
         Poly::from_data(poly.data, self.n, poly.primes)
     }
 
-    /// As [`Self::inverse`], into a polynomial that exists.
+    /// Like [`Self::inverse`], into a polynomial that exists.
     pub fn inverse_into(&self, a: &Poly<W, Ntt>, out: &mut Poly<W, Coefficient>) {
         self.check(a);
         for ((_, plan, out), a) in self.each(out).zip(a.limbs()) {
@@ -219,7 +219,7 @@ impl<W: Word> Ring<W> {
         poly
     }
 
-    /// As [`Self::from_signed_i32`], into a polynomial that exists.
+    /// Like [`Self::from_signed_i32`], into a polynomial that exists.
     pub fn set_signed_i32(&self, poly: &mut Poly<W, Coefficient>, coefficients: &[i32]) {
         assert_eq!(coefficients.len(), self.n, "N coefficients");
         self.each(poly).for_each(|(modulus, _, limb)| self.vectors.reduce_signed(modulus, coefficients, limb));
@@ -264,7 +264,7 @@ impl<W: Word> Ring<W> {
         poly
     }
 
-    /// The uniform polynomial that the seed of `prg` and the number of the stream decide, the same on every machine and path.
+    /// The uniform polynomial determined by the seed of `prg` and the number of the stream, the same on every machine and path.
     pub fn expand<D>(&self, prg: &Prg, stream: u64) -> Poly<W, D> {
         let mut poly = self.zero();
         sampling::expand_uniform(prg, stream, self.rns.moduli(), &mut poly.data);
@@ -278,7 +278,7 @@ impl<W: Word> Ring<W> {
         out
     }
 
-    /// As [`Self::mul_monomial`], into a polynomial that exists.
+    /// Like [`Self::mul_monomial`], into a polynomial that exists.
     pub fn mul_monomial_into(&self, a: &Poly<W, Coefficient>, exponent: usize, out: &mut Poly<W, Coefficient>) {
         self.check(a);
         let (shift, negated) = (exponent % self.n, exponent / self.n % 2 == 1);
@@ -316,7 +316,7 @@ impl<W: Word> Ring<W> {
         out
     }
 
-    /// As [`Self::automorphism_coefficient`], into a polynomial that exists.
+    /// Like [`Self::automorphism_coefficient`], into a polynomial that exists.
     pub fn automorphism_coefficient_into(
         &self,
         a: &Poly<W, Coefficient>,

@@ -1,4 +1,4 @@
-//! What the cost of operations on polynomials depends on.
+//! The shape of a ring, on which the cost of its operations depends.
 
 use crate::work::{Kind, Work};
 

@@ -62,7 +62,7 @@ const BLOCK: usize = 16;
 /// Blocks encrypted per call, 16 KiB: many, so that the cipher's parallel path runs at full length, yet in the first-level
 /// cache.
 const BATCH: usize = 1024;
-/// Fewer blocks are not worth the widest instructions, which make many at once.
+/// The least number of blocks for the widest instructions, which make many at once.
 #[cfg(target_arch = "x86_64")]
 const FEWEST_WIDE: usize = 8;
 /// Bytes a reader makes at a time.
@@ -107,7 +107,7 @@ impl Prg {
         }
     }
 
-    /// Makes as much of the stream as the widest instructions do, and returns what is left of `out`.
+    /// Fills the part of `out` that the widest instructions make, and returns the rest.
     #[cfg(target_arch = "x86_64")]
     fn wide_steps<'a>(&self, counter: &mut u128, out: &'a mut [u8]) -> &'a mut [u8] {
         let blocks = out.len() / BLOCK;
@@ -148,7 +148,7 @@ impl Prg {
     }
 
     /// Fills `out` with the bytes of one of 2^64 streams, which do not overlap, from `byte_offset` on: stream `s` begins at byte
-    /// `s * 2^64` of all that the cipher gives, so stream 0 is that of [`Self::fill_at`].
+    /// `s * 2^64` of the cipher's whole keystream, so stream 0 is that of [`Self::fill_at`].
     pub fn fill_stream_at(&self, stream: u64, byte_offset: u64, out: &mut [u8]) {
         self.keystream(u128::from(stream) << 64 | u128::from(byte_offset), out);
     }

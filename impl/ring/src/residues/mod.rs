@@ -1,4 +1,4 @@
-//! Slices of residues modulo one number, element by element. One file per path, same functions, same bits.
+//! Slices of residues modulo one number, element by element. Each path has one file with the same functions and results.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -32,7 +32,7 @@ pub struct Tiles {
     pub columns: usize,
 }
 
-/// Arithmetic of slices on the path of one kernel, which the processor was seen to support. Inputs and results are residues in
+/// Arithmetic of slices on the path of one kernel, which was checked. Inputs and results are residues in
 /// [0, q) unless said otherwise; slices of one call have one length.
 #[derive(Clone, Copy, Debug)]
 pub struct Vectors {
@@ -105,7 +105,7 @@ impl Vectors {
     pub fn sum_products<W: Word>(self, modulus: &Modulus<W>, left: &[&[W]], right: &[&[W]], out: &mut [&mut [W]]) {
         assert_eq!(left.len() * out.len(), right.len(), "one column of right for each term and output");
         let n = out.first().map_or(0, |column| column.len());
-        // Without a branch for each: there may be more vectors than a short one has products.
+        // Without a branch for each vector: there may be more vectors than products of a short one.
         let differ = |vectors: &[&[W]]| vectors.iter().fold(0, |differ, vector| differ | (vector.len() ^ n));
         assert!(differ(left) | differ(right) == 0 && out.iter().all(|column| column.len() == n));
         if n > 0 {
@@ -113,14 +113,14 @@ impl Vectors {
         }
     }
 
-    /// As [`Self::sum_products`] for several left sides and one right one, all flat: for each group g of `terms` vectors of `left`, the sums
-    /// for the C columns of `right` are C vectors of `out`. Vectors of n elements lie n + [`TILE`] apart on both sides, so that they do
-    /// not share sets of the caches. `right` lies in tiles of [`TILE`] elements: tile after tile, in it term after term, column after
-    /// column. For keys that are read from memory once: one stream where slices make one for each term and column, and a tile serves
+    /// Like [`Self::sum_products`] for several left sides and one right one, all flat: for each group g of `terms` vectors of `left`, the sums
+    /// for the C columns of `right` are C vectors of `out`. Vectors of n elements are n + [`TILE`] apart on both sides, so that they do
+    /// not share sets of the caches. `right` is stored in tiles of [`TILE`] elements: tile after tile, in it term after term, column after
+    /// column. It is for keys that are read from memory once: they are one stream, instead of one for each term and column, and a tile serves
     /// all groups while it is in the first-level cache.
     ///
     /// # Panics
-    /// If n is no multiple of a tile, or `left`, `right` or `out` does not hold as many vectors as the others make.
+    /// If n is not a multiple of a tile, or the numbers of vectors in `left`, `right` and `out` do not fit together.
     pub fn sum_tiles<W: Word>(
         self,
         modulus: &Modulus<W>,
@@ -141,16 +141,16 @@ impl Vectors {
     /// `sums[j] += sum over t of digits[t] * rows[t * sums.len() + j]`, modulo 2^32: rows of a key switch modulo a power of two.
     ///
     /// # Panics
-    /// If there is not a row for each digit.
+    /// If the numbers of rows and digits differ.
     pub fn add_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [u32]) {
         assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
         dispatch!(self.kernel, add_multiples(digits, rows, sums));
     }
 
-    /// As [`Self::add_multiples`] for elements below 2^31, in 64 bits that must not overflow.
+    /// Like [`Self::add_multiples`] for elements below 2^31, in 64 bits that must not overflow.
     ///
     /// # Panics
-    /// If there is not a row for each digit.
+    /// If the numbers of rows and digits differ.
     pub fn add_wide_multiples(self, digits: &[i32], rows: &[u32], sums: &mut [i64]) {
         assert_eq!(digits.len() * sums.len(), rows.len(), "a row for each digit");
         dispatch!(self.kernel, add_wide_multiples(digits, rows, sums));

@@ -14,7 +14,7 @@ use crate::residues::Vectors;
 use crate::residues::Word;
 use std::cmp::Ordering;
 
-/// Why moduli make no residue number system, or a rescaling is impossible.
+/// Reasons to refuse a residue number system or a rescaling.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RnsError {
     /// No moduli.
@@ -27,7 +27,7 @@ pub enum RnsError {
     #[error("moduli {0} and {1} are not coprime")]
     NotCoprime(u64, u64),
     /// The target's moduli are not the first ones of the source.
-    #[error("moduli {to:?} are no proper beginning of {from:?}")]
+    #[error("moduli {to:?} are not a proper prefix of {from:?}")]
     NoPrefix {
         /// Moduli of the source.
         from: Vec<u64>,

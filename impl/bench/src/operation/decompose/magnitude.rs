@@ -96,7 +96,7 @@ impl Primitive for Magnitude {
     }
 }
 
-/// What the square of a norm is on average.
+/// The mean square of the norm.
 fn norm_square(gadget: &Decomposer<u64>) -> f64 {
     gadget.moments().iter().map(|digit| digit.mean_square).sum()
 }

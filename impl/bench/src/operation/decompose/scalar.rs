@@ -53,7 +53,7 @@ pub fn read(settings: &Settings) -> Read {
     bounded(own.scalars, "scalars", COUNTS)?;
     let q = modulus(own.modulus_bits)?;
     if own.method == Method::Shift && !own.base.is_power_of_two() {
-        return Err(Refusal::new("method", format!("base {} is no power of two. Use `division`.", own.base)));
+        return Err(Refusal::new("method", format!("base {} is not a power of two. Use `division`.", own.base)));
     }
     let stages = Stages::<u128, false>::new(q, own.base).map_err(Refusal::of("base"))?;
     Ok(Box::new(Scalars { own, q, length: stages.length() }))
@@ -108,7 +108,7 @@ impl Scalars {
                     .for_each(|w| w[..k - 1].iter_mut().for_each(|w| *w = rng.random_range(0..base)));
             }
             let at = |j: usize| j * k..(j + 1) * k;
-            // Not zeros: their pages would be touched for the first time under the clock.
+            // The values are not zero: pages of zeros would be touched for the first time under the clock.
             let (mut x, mut z) = (vec![-1i64; n * k], vec![-1i64; n * k]);
             match family {
                 Family::Jlp21 => (0..n).for_each(|j| stages.precompute(&carries[at(j)], &mut z[at(j)])),

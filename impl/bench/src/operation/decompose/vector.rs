@@ -27,11 +27,11 @@ enum Method {
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Source {
-    /// Drawn inside the clock.
+    /// Coins are drawn inside the clock.
     Fresh,
-    /// Drawn before.
+    /// Coins are drawn before.
     Offline,
-    /// None needed.
+    /// No coins are needed.
     None,
 }
 
@@ -75,7 +75,7 @@ impl Vectors {
 }
 
 pub const ABOUT: About =
-    ("decompose", "digits of a vector of residues: seconds a vector, beside plain stores of as many bytes");
+    ("decompose", "digits of a vector of residues: seconds a vector, beside plain stores of the same length");
 
 pub fn read(settings: &Settings) -> Read {
     let mut own: Own = settings.parse()?;
@@ -88,12 +88,12 @@ pub fn read(settings: &Settings) -> Read {
     }
     let by_family = match (family.randomised(), own.method) {
         (false, _) => Source::None,
-        // The paper draws its coins before: that is its way's default.
+        // The paper draws its coins before, which is therefore the default of its way.
         (true, Method::Division) => own.coins.unwrap_or(Source::Offline),
         (true, Method::Vectorised) => own.coins.unwrap_or(Source::Fresh),
     };
     if own.coins.is_some_and(|coins| coins != by_family) || family.randomised() == (by_family == Source::None) {
-        return Err(Refusal::new("coins", "this family does not take them so. Leave the key out."));
+        return Err(Refusal::new("coins", "this family does not use them. Leave the key out."));
     }
     own.coins = Some(by_family);
     if own.method == Method::Division && (own.digit_bits != 64 || matches!(family, Family::Balanced | Family::DitherQ))

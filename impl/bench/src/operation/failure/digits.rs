@@ -41,7 +41,7 @@ impl<W: Word> Decompositions<W> {
         let digit = bootstrapper.digit(layout, &ciphertext, 0)?;
         let switched_digit = bootstrapper.digits_to_small(layout, &[digit], &mut lab.workspace)?;
         let (n, order) = (lab.ring.n() as u64, switched_digit[0].modulus);
-        // In the middle of the window of the lowest digit.
+        // The phase is in the middle of the window of the lowest digit.
         let centre = ((2 * switched.lowest(message) + 1) * n) >> layout.bits();
         let phase = small.phase(&switched_digit[0])?;
         Ok(Input { ciphertext, message, error: order.centred(order.sub(phase, centre)) })
@@ -62,7 +62,7 @@ impl<W: Word> Decompositions<W> {
         self.lacks(input.ciphertext.clone(), &rest, input.message, layout.bits())
     }
 
-    /// Whether every floor subtracts its digit. What a wrong one leaves is mere noise to the next digit, mostly.
+    /// Whether every floor subtracts its digit. For the next digit, the result of a wrong floor is mostly noise.
     fn digits(&mut self, input: &Input) -> Result<bool, Failed> {
         let Switched { bootstrapper, layout, .. } = &self.switched;
         let digits = bootstrapper.digits(layout, &input.ciphertext, &mut self.lab.workspace)?;

@@ -1,7 +1,7 @@
-//! `failure`: how often decisions on LWE phases go wrong, where errors are made so large that they do.
+//! `failure`: the failure rate of decisions on LWE phases, with errors so large that failures are frequent.
 //!
 //! A ciphertext of Gaussian error is switched to modulus 2N and the small key, and rotates a table. The error that the rotation sees is
-//! known from the key: where it alone decides, every outcome is also held against the one that it asks for. Of right conversions to RGSW
+//! known from the key: if it alone decides, every outcome is also compared with the one that it implies. For correct conversions to RGSW
 //! the rows' errors are measured too.
 
 mod digits;
@@ -75,7 +75,7 @@ impl<W: Word> Primitive for Failing<W> {
     }
 }
 
-/// A session in which every repetition, the warm-up too, makes its trials under a key of its own.
+/// A session in which every repetition, including the warm-up, makes its trials under a new key.
 struct FailureSession<F> {
     fresh: F,
     seed: Seed,
@@ -84,12 +84,12 @@ struct FailureSession<F> {
     seen: Seen,
 }
 
-/// What was seen under all keys so far.
+/// The results under all keys so far.
 #[derive(Default)]
 struct Seen {
     keys: u64,
     failures: Failures,
-    /// Outcomes that the input's error asks for, and those that were as asked.
+    /// Number of outcomes that the input's error determines, and of those that were as determined.
     judged: u64,
     as_due: u64,
     errors: Moments,

@@ -1,7 +1,7 @@
-//! LWE to RGSW: wrong where the row of the largest weight is nearer to what another place of the table gives it.
+//! LWE to RGSW: wrong if the row of the largest weight is nearer to the value at another place of the table.
 //!
 //! All rows are read from one rotated table, so that they are right or wrong together. The largest weight decides which; the rotation's noise
-//! may exceed a quarter of the least weight and is noise there, no decision.
+//! may exceed a quarter of the least weight, where it is noise and not a decision.
 
 use lattice::convert::{ConverterKeys, Extraction, RgswConverter};
 use lattice::lwe::{Lwe, LweKey};
@@ -13,7 +13,7 @@ use super::trial::{Trial, Trials};
 use crate::lab::Lab;
 use crate::primitive::Failed;
 
-/// The row that decides whether a conversion is right, and how far off it is wrong.
+/// The row that decides whether a conversion is right, and the error from which it is wrong.
 struct Deciding {
     row: usize,
     limit: f64,

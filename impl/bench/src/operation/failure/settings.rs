@@ -17,15 +17,15 @@ use crate::setting::{GadgetSetting, Setting, bounded, gaussian, modulus, number}
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
-/// What is decided, with the settings of it alone.
+/// The decision, with the settings that only it has.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Decision {
-    /// LWE to RGSW: which half of the circle the phase is in.
+    /// LWE to RGSW decides in which half of the circle the phase is.
     Rgsw(RgswSetting),
-    /// The floor that subtracts the lowest digit: what is subtracted.
+    /// The floor of the lowest digit decides which digit is subtracted.
     Floor(SwitchSetting),
-    /// All digits: what each floor subtracts.
+    /// Each floor decides which digit is subtracted.
     Digit(SwitchSetting),
     /// The bits of a digit.
     Bits(SwitchSetting),
@@ -96,7 +96,7 @@ impl Tried {
 /// Moduli of the switch to the small key.
 pub(super) const SWITCH_MODULI: RangeInclusive<u64> = 1 << 10..=1 << 50;
 
-/// What a trial takes.
+/// The cost of a trial.
 pub struct Costs {
     /// NTTs of size N modulo one prime.
     pub(super) trial: usize,
@@ -104,7 +104,7 @@ pub struct Costs {
     pub(super) key_rows: usize,
     /// Blind rotations.
     pub(super) rotations: usize,
-    /// Errors from -limit to limit - 1 do no harm.
+    /// Errors from -limit to limit - 1 are harmless.
     pub(super) limit: usize,
 }
 
@@ -205,7 +205,7 @@ impl Failure {
         Ok(spacing)
     }
 
-    /// What trials take.
+    /// The cost of trials.
     pub(super) fn costs<W: Word>(&self, ring: &Arc<Ring<W>>) -> Result<Costs, Refusal> {
         let (n, primes) = (ring.n(), ring.primes().len());
         let (shape, rotation) = (self.shape(), self.rotation_gadget(ring)?);
@@ -248,7 +248,7 @@ impl Failure {
 }
 
 impl Decision {
-    /// The switch and the digits, where it takes them.
+    /// The switch and the digits, if the decision has them.
     pub(super) fn switch(&self) -> Option<&SwitchSetting> {
         match self {
             Self::Rgsw(_) => None,

@@ -67,7 +67,7 @@ impl KeySwitch {
         secret(self.secret, self.secret_stddev, self.secret_weight)
     }
 
-    /// Those of the key, and of the input.
+    /// The errors of the key, and of the input.
     fn errors(&self) -> Result<[DiscreteGaussian; 2], Refusal> {
         Ok([gaussian(self.stddev, "stddev")?, gaussian(self.input_stddev, "input_stddev")?])
     }
@@ -124,7 +124,7 @@ impl Primitive for KeySwitch {
     }
 }
 
-/// A modulus switch of LWE ciphertexts under a binary key that takes off the mean of the mask's rounding errors.
+/// A modulus switch of LWE ciphertexts under a binary key that compensates the mean of the mask's rounding errors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompensatedSwitch {
@@ -165,7 +165,7 @@ impl CompensatedSwitch {
         Ok(Box::new(own))
     }
 
-    /// Those switched from and to.
+    /// The moduli before and after the switch.
     fn moduli(&self) -> Result<[Modulus<u64>; 2], Refusal> {
         let read = |text: &str, key: &str| Modulus::new(modulus(text, key, 2..=1 << 50)?).map_err(Refusal::of(key));
         Ok([read(&self.modulus, "modulus")?, read(&self.to_modulus, "to_modulus")?])
@@ -197,7 +197,7 @@ impl Primitive for CompensatedSwitch {
         let words = self.dimension as u64 + 1;
         Ok(Described {
             settings: complete(self)?,
-            // Ten nanoseconds a word: the mask is made, met with the key twice, switched and met again.
+            // Ten nanoseconds a word: the mask is made, multiplied by the key twice, switched, and multiplied again.
             predicted_seconds: each(self.keys, self.samples) * words as f64 * 1e-8,
             peak_bytes: 64 * words,
             ..Described::default()

@@ -1,4 +1,4 @@
-//! One run of an operation, and where its errors go.
+//! One run of an operation, and the collection of its errors.
 
 use lattice::Rlwe;
 use ring::{Coefficient, Poly, Word};

@@ -1,4 +1,4 @@
-//! The ring operations: each makes its key material once per key, then runs until every stage has the errors wanted.
+//! The ring operations: each makes its key material once per key, then runs until every stage has the wanted number of errors.
 
 use lattice::{Extractor, RingGadget, Rlwe, RlweKey, SeededRlwePrime, SplitKey, embed_key, project, switching_key};
 use ring::{Ring, Word};
@@ -136,7 +136,7 @@ fn cmux<'a, W: Word>(lab: &mut Lab<W>, gadget: &'a RingGadget<W>, bit: Option<u8
     let selectors = [lab.rgsw_bit(false, gadget)?, lab.rgsw_bit(true, gadget)?];
     let mut out = Rlwe::zero(&lab.ring);
     Ok(Box::new(move |lab, tally| {
-        // Without a given bit, both branches: as many errors of each.
+        // Without a given bit, both branches give the same number of errors.
         for selected in (0..=1).filter(|selected| bit.is_none_or(|bit| usize::from(bit) == *selected)) {
             let messages = [lab.uniform(), lab.uniform()];
             let inputs = [lab.fresh(&messages[0]), lab.fresh(&messages[1])];

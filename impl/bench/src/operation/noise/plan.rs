@@ -1,4 +1,4 @@
-//! The ring operations with their own settings, and what measuring them takes.
+//! The ring operations with their own settings, and the cost of measuring them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use crate::lab::CALLS;
 use crate::setting::{Message, PlainDigits, bounded, modulus, number};
 use crate::settings::Refusal;
 
-/// A ring operation with the settings that it takes beside the ring and its gadget.
+/// A ring operation with its settings beside the ring and its gadget.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Operation {
@@ -72,7 +72,7 @@ pub const DECOMPOSING: [&str; 8] = [
 
 /// A rough cost.
 pub struct Cost {
-    /// Polynomials transformed, or as good as.
+    /// Polynomials transformed, or equivalent work.
     pub polynomials: f64,
     /// Polynomials in memory.
     pub held: usize,
@@ -124,7 +124,7 @@ impl Operation {
         })
     }
 
-    /// What one key takes, roughly, for `samples` errors.
+    /// The rough cost of one key for `samples` errors.
     pub fn cost(&self, n: usize, length: usize, samples: f64) -> Cost {
         let levels = |kept: usize| (n / kept).ilog2() as usize;
         // Rows made a key; products, outputs and errors of the rarest stage a run.

@@ -1,4 +1,4 @@
-//! How many errors are measured, and under how many keys.
+//! Numbers of measured errors and of keys.
 
 use crate::setting::{MOST_KEYS, bounded};
 use crate::settings::Refusal;
@@ -9,7 +9,7 @@ pub fn check(keys: u64, samples: u64) -> Result<(), Refusal> {
     bounded(samples, "samples", 1..=1 << 30)
 }
 
-/// Errors that a key is measured for on average, at least one.
+/// Mean number of errors measured under a key, at least one.
 pub fn each(keys: u64, samples: u64) -> f64 {
     samples.max(keys) as f64 / keys as f64
 }

@@ -52,7 +52,7 @@ impl Primitive for Packings {
             ("output_bytes", outputs * Rlwe::<u32, Coefficient>::wire_bytes(ring)),
             ("table_bytes", table_bytes),
         ]);
-        // Ring masks, and what an output holds while it is made: as much as its table again.
+        // Ring masks, and the buffers while an output is made, which are as large as its table.
         let polynomial = own.n * own.primes.len() * size_of::<u32>();
         described.peak_bytes =
             (table_bytes + packing.table_bytes() + (own.ciphertexts + 3 * own.n) * polynomial) as u64;
@@ -146,7 +146,7 @@ impl Packed {
         Ok(Client { key, keys, messages, bodies })
     }
 
-    /// Decrypts a client's outputs: compares the messages and takes in the errors.
+    /// Decrypts a client's outputs: compares the messages and collects the errors.
     fn check(&mut self, client: &Client, outputs: &[Rlwe<u32, Coefficient>], out: &mut Measured) -> Result<(), Failed> {
         let ring = self.packing.ring();
         let (q, p) = (u128::from(self.modulus()), u128::from(self.own.plain_modulus));
@@ -174,9 +174,9 @@ impl Packed {
         Ok(())
     }
 
-    /// Makes the tables, as often as asked: they depend on no client.
+    /// Makes the tables, which depend on no client, the requested number of times.
     fn prepare(&mut self) -> Result<f64, Failed> {
-        // Old tables make room first.
+        // Frees the old tables first.
         self.tables.clear();
         let Self { packing, masks, inputs, workspace, tables, .. } = self;
         let start = Instant::now();

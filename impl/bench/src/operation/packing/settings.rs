@@ -9,17 +9,17 @@ use crate::primitive::Read;
 use crate::setting::{GadgetSetting, MOST_KEYS, SecretName, bounded, gaussian, number, secret};
 use crate::settings::{Refusal, Settings};
 
-/// How ciphertexts are packed, and what is done before they arrive.
+/// The method of packing, and the work before ciphertexts arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// CDKS, all of it online.
+    /// CDKS, completely online.
     Cdks,
-    /// CDKS by tables.
+    /// CDKS with tables.
     CdksPreprocessed,
-    /// InspiRING by tables.
+    /// InspiRING with tables.
     Inspiring,
-    /// InspiRING, all of it online.
+    /// InspiRING, completely online.
     InspiringOnline,
 }
 
@@ -84,7 +84,7 @@ impl Packings {
         self.ciphertexts / self.gamma
     }
 
-    /// The secret's distribution; a Gaussian one is that of the errors.
+    /// The secret's distribution; a Gaussian one equals that of the errors.
     pub(super) fn secret(&self) -> Result<Secret, Refusal> {
         bounded(self.secret_weight.unwrap_or(0), "secret_weight", 0..=self.n)?;
         let stddev = match self.secret {

@@ -14,7 +14,7 @@ use crate::setting::required;
 use crate::settings::Refusal;
 use crate::switch_setting::{SwitchSetting, Switched};
 
-/// Checks the settings of a switch and of digits, where the operation takes them.
+/// Checks the settings of a switch and of digits, if the operation has them.
 pub fn check(own: &Rotation, shared: &Shared) -> Result<(), Refusal> {
     let Some(switch) = own.operation.switch() else { return Ok(()) };
     gadget(switch, shared, Kernel::Scalar)?;
@@ -35,7 +35,7 @@ pub fn rotations(own: &Rotation) -> Result<usize, Refusal> {
     })
 }
 
-/// Adds what the settings of the switch mean; bytes of its expanded key.
+/// Adds the description of the switch; returns the bytes of its expanded key.
 pub fn describe(own: &Rotation, shared: &Shared, described: &mut Described) -> Result<usize, Refusal> {
     let Some(switch) = own.operation.switch() else { return Ok(0) };
     let gadget = gadget(switch, shared, Kernel::Scalar)?;

@@ -8,7 +8,7 @@ use crate::setting::{bounded, number};
 use crate::settings::{Refusal, Settings, tagged};
 use crate::switch_setting::SwitchSetting;
 
-/// What is measured, with the switch and the digits where it takes them.
+/// The measured operation, with the switch and the digits if it has them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Operation {
@@ -23,7 +23,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The switch and the digits, where it takes them.
+    /// The switch and the digits, if the operation has them.
     pub(super) fn switch(&self) -> Option<&SwitchSetting> {
         match self {
             Self::BlindRotation {} => None,
@@ -36,7 +36,7 @@ fn named<S: Serializer>(operation: &Operation, serializer: S) -> Result<S::Ok, S
     tagged("operation", operation, serializer)
 }
 
-/// Blind rotations and what is made of them; the ring's errors, and the gadget, are those of blind-rotation keys.
+/// Blind rotations and operations made of them; the ring's errors and the gadget are those of blind-rotation keys.
 #[derive(Clone, Debug, Serialize)]
 pub struct Rotation {
     #[serde(flatten, serialize_with = "named")]
@@ -72,7 +72,7 @@ impl Rotation {
         Ok(Self { operation: rest.variant("operation", &[])?, common })
     }
 
-    /// What the rotations' keys are of.
+    /// The shape of the rotations' keys.
     pub(super) fn shape(&self) -> RotationShape {
         let Rotated { dimension, small_secret: secret, form, .. } = self.common;
         RotationShape { dimension, secret, form }

@@ -1,4 +1,4 @@
-//! Times of calls, warm and cold, and the unit costs that they give.
+//! Times of calls, warm and cold, and the unit costs that follow from them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,22 +11,22 @@ use crate::machine::caches::{self, Caches};
 
 pub(super) type Failed = Box<dyn std::error::Error>;
 
-/// Seconds of one of each, by the name that operations of descriptions have; `pirlab_estimator.cost` says what each is.
+/// Seconds of one operation of each kind, by its name in descriptions; `pirlab_estimator.cost` explains them.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct UnitCosts(pub(super) BTreeMap<String, UnitCost>);
 
-/// The seconds of one, or what they are for tables of different sizes.
+/// The seconds of one operation, or of one for tables of different sizes.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum UnitCost {
-    /// Whatever the size.
+    /// The same for every size.
     One(f64),
-    /// By the size of the table, ascending; in between by interpolation over the logarithm of the size.
+    /// By ascending size of the table; between sizes they are interpolated over the logarithm of the size.
     BySize(Vec<AtSize>),
 }
 
-/// A unit cost where a table has that many bytes.
+/// A unit cost for a table of a given size.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AtSize {
@@ -36,18 +36,18 @@ pub struct AtSize {
     pub seconds: f64,
 }
 
-/// Where a call finds its tables.
+/// The state of the caches that a call finds.
 #[derive(Clone, Copy)]
 pub(super) enum Found {
-    /// In cache.
+    /// Its tables are in cache.
     Warm,
-    /// In no cache, as a phase does after the client's work.
+    /// Its tables are in no cache, as for a phase after the client's work.
     Cold,
-    /// Just written by the other party: other work has come in between, but not so much that a large last-level cache has lost them.
+    /// Its tables were just written by the other party; the work since then was too little to evict them from a large last-level cache.
     Recent,
 }
 
-/// What a timed call returns: nothing, or something that may have failed and is dropped under the clock.
+/// The result of a timed call: nothing, or a value that may be an error and is dropped under the clock.
 pub(super) trait Done {
     fn done(self) -> Result<(), Failed>;
 }
@@ -64,7 +64,7 @@ impl<T, E: Into<Failed>> Done for Result<T, E> {
     }
 }
 
-/// Times calls, and keeps what they cost.
+/// Times calls, and collects their costs.
 pub(super) struct Calibrator {
     pub(super) kernel: Kernel,
     quick: bool,
@@ -77,12 +77,12 @@ impl Calibrator {
         Self { kernel, quick, caches: Caches::new(), costs: UnitCosts::default() }
     }
 
-    /// The first, or the second where seconds must do.
+    /// The first value, or the second for a quick calibration.
     pub(super) fn pick<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 
-    /// Takes turns for the time of one cost, at least five.
+    /// Repeats turns for the time of one cost, at least five times.
     pub(super) fn turns(&self, mut turn: impl FnMut(&Caches) -> Result<(), Failed>) -> Result<(), Failed> {
         let (start, time) = (Instant::now(), self.pick(Duration::from_millis(500), Duration::from_millis(10)));
         let mut turns = 0;
@@ -93,7 +93,7 @@ impl Calibrator {
         Ok(())
     }
 
-    /// Seconds of a call: the lower quartile of as many as fit in the time, after one to warm up. What else the machine does only ever adds.
+    /// Seconds of a call: the lower quartile of the calls that fit in the time, after a warm-up. Other activity of the machine only adds time.
     pub(super) fn seconds<D: Done>(&self, found: Found, mut call: impl FnMut() -> D) -> Result<f64, Failed> {
         call().done()?;
         let mut samples = Vec::new();
@@ -112,7 +112,7 @@ impl Calibrator {
         Ok(samples[samples.len() / 4])
     }
 
-    /// Sets the cost `name` to what a call takes for each of the `of` things that it does.
+    /// Sets the cost `name` to the seconds of a call over its number `of` of operations.
     pub(super) fn each<D: Done>(
         &mut self,
         name: &str,
@@ -125,7 +125,7 @@ impl Calibrator {
         Ok(())
     }
 
-    /// Sets the cost of a kind: what a call takes beside the other kinds of its work, at least a tenth of it, for each of that kind.
+    /// Sets the cost of a kind: the seconds of a call without the other kinds of its work, at least a tenth of them, over the number of that kind.
     pub(super) fn beside<D: Done>(
         &mut self,
         kind: Kind,
@@ -145,7 +145,7 @@ impl Calibrator {
         self.costs.0.insert(name.to_owned(), UnitCost::One(seconds));
     }
 
-    /// A cost that was set; zero where none was.
+    /// A cost that was set; zero if it was not.
     fn of(&self, name: &str) -> f64 {
         match self.costs.0.get(name) {
             Some(UnitCost::One(seconds)) => *seconds,
@@ -162,7 +162,7 @@ impl Calibrator {
     }
 }
 
-/// What is left of a call without a part of it: at least a tenth, since a disturbed part may even take longer than the whole.
+/// The seconds of a call without those of a part, at least a tenth of them, because a disturbed part may even take longer than the whole.
 pub(super) fn rest(call: f64, part: f64) -> f64 {
     (call - part).max(0.1 * call)
 }

@@ -14,13 +14,13 @@ use ring::{
 
 use super::calibrator::{Calibrator, Failed, Found, rest};
 
-/// Ring degree of what is measured at one size only.
+/// Ring degree of operations that are measured at one size only.
 pub(super) const N: usize = 2048;
 /// Ring degrees of transforms.
 const SIZES: [usize; 4] = [1024, 2048, 4096, 8192];
 /// Moduli of masks and bodies of switched ciphertexts, of 28 and 20 bits.
 const SWITCHED: (u64, u64) = (268_369_921, 1 << 20);
-/// Vectors of ciphertexts that share a pass over a matrix of polynomials: more than memory keeps the processor waiting for.
+/// Vectors of ciphertexts that share a pass over a matrix of polynomials: so many that the pass is bound by the processor, not by memory.
 const VECTORS: usize = 8;
 
 /// The largest prime of those bits that all ring degrees have.
@@ -51,7 +51,7 @@ pub(super) fn transforms(c: &mut Calibrator) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Half from digits, half back, of vectors that lie in the second-level cache as those of a gadget product do.
+/// Half of the transforms are forward, from digits, and half back, with vectors in the second-level cache as in a gadget product.
 fn transform<W: Word>(c: &mut Calibrator, n: usize, bits: u32) -> Result<(), Failed> {
     const TOGETHER: usize = 16;
     let prime = prime(bits)?;
@@ -81,7 +81,7 @@ pub(super) fn products(c: &mut Calibrator) -> Result<(), Failed> {
 
     let bands = c.pick(4, 1);
     let mut table = BlockDiagonal::zero(&modulus, N, &vec![N; bands])?;
-    // Memory that was never written may all be one page.
+    // The memory is written, because untouched pages may all be one page.
     let lines = (0..N / LINE).flat_map(|strip| (0..bands).map(move |band| (strip, band)));
     lines.for_each(|(strip, band)| table.columns_mut(strip, band).fill([prime as u32 - 1; LINE]));
     for (name, inputs, of) in
@@ -95,7 +95,7 @@ pub(super) fn products(c: &mut Calibrator) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Rows of keys that a product reads from memory: what they take beyond those that lie in the cache.
+/// Rows of keys that a product reads from memory: their seconds beyond those of rows in the cache.
 pub(super) fn keys(c: &mut Calibrator) -> Result<(), Failed> {
     let (tiles, prime) = (Tiles { n: N, terms: 8, columns: 6 }, prime(28)?);
     let (vectors, modulus) = (Vectors::new(c.kernel)?, Modulus::<u32>::new(prime as u32)?);

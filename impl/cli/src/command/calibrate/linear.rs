@@ -19,15 +19,15 @@ use crate::protocol::plan::Plan;
 use crate::protocol::row::Row;
 use crate::units::quartiles;
 
-/// Width of packed entries: that of the published sets at a gigabyte.
+/// Width of packed entries, which the published sets have at a gigabyte.
 const WIDTH: u32 = 10;
 /// Columns of the hint products: the LWE dimension of the published sets.
 const DIMENSION: usize = 1024;
 /// Columns of the packed matrices of the curve; rows from eight on.
 const COLUMNS: usize = 4096;
-/// Queries answered together where a batch is measured: kernels unpack entries for four at a time.
+/// Queries of a measured batch: kernels unpack entries for four at a time.
 const BATCH: usize = 8;
-/// Queries that share a pass over a matrix that is in no cache.
+/// Queries that share a pass over a matrix in no cache.
 const SHARED: usize = 4;
 
 /// A set for databases of one record.
@@ -52,7 +52,7 @@ fn product(c: &Calibrator, found: Found, matrix: &PackedMatrix, queries: &[Prepa
     c.seconds(found, || ring::matrix::packed::matvec_new(c.kernel, matrix, queries, 1).map(drop))
 }
 
-/// The same with one query, as an answer to it is computed: into memory that is there.
+/// The same with one query, which writes into existing memory as an answer does.
 fn single(c: &Calibrator, matrix: &PackedMatrix, query: &[PreparedVector]) -> Result<f64, Failed> {
     let mut out = vec![0u32; matrix.rows()];
     c.seconds(Found::Cold, || ring::matrix::packed::matvec(c.kernel, matrix, query, &mut [&mut out[..]], 1))
@@ -60,7 +60,7 @@ fn single(c: &Calibrator, matrix: &PackedMatrix, query: &[PreparedVector]) -> Re
 
 /// Products with packed matrices.
 pub(super) fn packed(c: &mut Calibrator) -> Result<(), Failed> {
-    // What the smallest product costs with nothing of it in cache. It is part of `phases`, so it is taken off the cost of bytes.
+    // The cost of the smallest product with empty caches. It is part of `phases`, so it is subtracted from the cost of bytes.
     let base = single(c, &matrix(8, 32)?, &queries(1, 32))?;
     let shared = queries(SHARED, COLUMNS);
     for rows in [8, 128, 2048, c.pick(52_428, 4096)] {
@@ -69,7 +69,7 @@ pub(super) fn packed(c: &mut Calibrator) -> Result<(), Failed> {
         let (encoding, bytes) = (start.elapsed().as_secs_f64(), matrix.stored_bytes());
         let call = single(c, &matrix, &shared[..1])?;
         c.at("matvec_bytes", bytes, rest(call, base) / bytes as f64);
-        // Those of the largest stay, where nothing fixed counts.
+        // The costs of the largest size stay, for which fixed costs do not matter.
         let call = product(c, Found::Cold, &matrix, &shared)?;
         c.set("batch_multiply_adds_packed", rest(call, base) / (rows * COLUMNS * SHARED) as f64);
         c.set("bytes_written", encoding / bytes as f64);
@@ -83,7 +83,7 @@ pub(super) fn packed(c: &mut Calibrator) -> Result<(), Failed> {
     let adds = |columns: usize, queries: usize| (rows * columns * queries) as f64;
     let add = slope((adds(32, BATCH), several), (adds(columns, BATCH), together));
     c.set("multiply_adds_packed", add);
-    // A row's sum with one query; in a batch, further queries share what a row costs beside it.
+    // A row's sum with one query; in a batch, further queries share the other costs of a row.
     let beside = |sums: f64, queries: usize| (sums - add * adds(32, queries)).max(0.0) / rows as f64;
     let (one, several) = (beside(one, 1), beside(several, BATCH));
     c.set("row_sums", one);
@@ -91,8 +91,8 @@ pub(super) fn packed(c: &mut Calibrator) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Seconds an operation, from a few operations and many: at least a tenth of what each of the many took, since a disturbed call
-/// of few may even take longer.
+/// Seconds of an operation, from calls with few and with many: at least a tenth of the mean of the many, because a disturbed call
+/// with few may even take longer.
 fn slope((few, short): (f64, f64), (many, long): (f64, f64)) -> f64 {
     ((long - short) / (many - few)).max(0.1 * long / many)
 }
@@ -165,7 +165,7 @@ pub(super) fn messages(c: &mut Calibrator) -> Result<(), Failed> {
     c.each("words_written", Found::Recent, count, || {
         black_box(write("answer"));
     })?;
-    // More than the allocator keeps, so that each call's memory is new.
+    // The size exceeds what the allocator keeps, so that each call's memory is new.
     let bytes = 16 << 20;
     c.each("allocated_bytes", Found::Warm, bytes, || {
         let mut memory = vec![0u8; bytes];
@@ -174,10 +174,10 @@ pub(super) fn messages(c: &mut Calibrator) -> Result<(), Failed> {
     })
 }
 
-/// The answer of SimplePIR's server to queries for its only record, of one bit: what every phase costs, and what a further query does. Measured
-/// as rows are, by workers that take turns and find the caches empty: a session that nobody interrupts answers in half the time.
+/// The answer of SimplePIR's server to queries for its only record, of one bit: the cost of every phase, and of a further query. It is
+/// measured like rows, by workers that take turns and find the caches empty: an uninterrupted session answers in half the time.
 pub(super) fn phase(c: &mut Calibrator) -> Result<(), Failed> {
-    // Where queries are few this counts: four run through other code than one.
+    // This matters for few queries: four run through other code than one.
     const FURTHER: u64 = 3;
     let mut set = tempfile::Builder::new().suffix(".toml").tempfile()?;
     set.write_all(SIMPLEPIR.as_bytes())?;
@@ -188,7 +188,7 @@ pub(super) fn phase(c: &mut Calibrator) -> Result<(), Failed> {
         }))?;
         Ok(Worker::<Plan>::start(&row, None)?)
     };
-    // As many as the largest groups have rows: each finds less of what it left the more others come between.
+    // As many workers as the largest groups have rows: the more of them, the less of its data each still finds in caches.
     let places = [1, 1 + FURTHER].repeat(3);
     let mut workers = places.iter().map(|&queries| start(queries)).collect::<Result<Vec<_>, _>>()?;
     workers.iter_mut().try_for_each(|worker| worker.take(Step::Prepare).map(drop))?;

@@ -26,16 +26,16 @@ use crate::units::{UNKNOWN, bytes, now, seconds};
 /// Measure the unit costs of this machine (seconds per multiply-add, byte, sample), in under a minute.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where they go (JSON); - is standard output.
+    /// File of the costs (JSON); - is standard output.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Kernel path: auto, scalar, avx2 or avx512.
     #[arg(long, default_value = KERNEL)]
     kernel: String,
-    /// Measure nothing: end with 0 if the file is of this machine, kernel and build, else with 1, saying why.
+    /// Measure nothing: exit with 0 if the file was made by this machine, kernel and build, else print the reason and exit with 1.
     #[arg(long, conflicts_with = "quick")]
     check: bool,
-    /// Smaller tables and no bandwidth probe: seconds instead of a minute, and rougher figures.
+    /// Use smaller tables and no bandwidth probe: takes seconds instead of a minute, and gives rougher figures.
     #[arg(long)]
     quick: bool,
 }
@@ -81,7 +81,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     let mut calibrator = Calibrator::new(kernel, args.quick);
     for (place, measure) in MEASUREMENTS.iter().enumerate() {
         if place == 1 {
-            // The phase before was measured by workers, which pin themselves.
+            // The previous group was measured by workers, which pin themselves.
             pin::to_one_core();
         }
         measure(&mut calibrator).map_err(|e| Failure::Result(format!("calibrate: {e}.")))?;
@@ -119,7 +119,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     print_beside(&table.text(), store::is_standard(&args.out))
 }
 
-/// In what a calibration is not of this machine, kernel and build.
+/// The first difference between a calibration and this machine, kernel and build.
 fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> {
     let text = match std::fs::read_to_string(path) {
         Ok(text) => text,
@@ -132,7 +132,7 @@ fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> 
         (there != here).then(|| format!("it was measured with {what} {there}, and this is {here}"))
     };
     named("processor", &there.machine.cpu, &machine.cpu)
-        .or_else(|| named("so many cores:", &there.machine.cores.to_string(), &machine.cores.to_string()))
+        .or_else(|| named("this number of cores:", &there.machine.cores.to_string(), &machine.cores.to_string()))
         .or_else(|| named("kernel", &there.kernel, &kernel.to_string()))
         .or_else(|| (there.source_hash != SOURCE_HASH).then(|| "what it times has changed since".into()))
 }
@@ -140,7 +140,7 @@ fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> 
 /// Measures one group of costs.
 type Measurement = fn(&mut Calibrator) -> Result<(), Failed>;
 
-/// The groups of costs, in order: some are what is left of a call beside operations whose costs are known by then.
+/// The groups of costs, in order: some are the rest of a call after subtracting operations whose costs are already known.
 const MEASUREMENTS: [Measurement; 15] = [
     linear::phase,
     linear::packed,

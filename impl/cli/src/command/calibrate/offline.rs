@@ -1,5 +1,5 @@
-//! Costs of preprocessing and updates: encoding, interpolation, hints, packing tables. Each is what is left of a call beside the
-//! operations of it that have costs of their own.
+//! Costs of preprocessing and updates: encoding, interpolation, hints, packing tables. Each is the rest of a call after subtracting its
+//! operations with known costs.
 
 use std::hint::black_box;
 
@@ -46,7 +46,7 @@ pub(super) fn columns(c: &mut Calibrator) -> Result<(), Failed> {
         }
         Ok(())
     })?;
-    // One entry in 2^16 of whitened polynomials is listed. All are read, then changed.
+    // One entry in 2^16 of whitened polynomials is listed. Every entry is read, then changed.
     for i in 0..(N * cols) >> 16 {
         matrix.set(i * 997 % N, i * 101 % cols, EXCESS)?;
     }
@@ -121,7 +121,7 @@ pub(super) fn entries(c: &mut Calibrator) -> Result<(), Failed> {
     })
 }
 
-/// Butterflies of interpolations, and divisions of those at points that are no power of two.
+/// Butterflies of interpolations, and divisions of interpolations whose number of points is not a power of two.
 pub(super) fn interpolation(c: &mut Calibrator) -> Result<(), Failed> {
     let (vectors, modulus) = (Vectors::new(c.kernel)?, Modulus::new(P)?);
     let methods =

@@ -30,10 +30,10 @@ compiled! {
     decompose<W: Residue, D: Digit>(plan: &Plan<W>, input: &[W], words: &[u64], draws: Draws<'_, W>, rows: &mut Rows<'_, D>);
 }
 
-/// Stores one value all over.
+/// Fills the output with one value.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(super) fn store<D: Digit>(digits: &mut [D]) {
-    // Not a splat of one byte, which would become a call of memset.
+    // A splat of one byte would become a call of memset.
     let value = _mm512_set1_epi32(0x0102_0304);
     let (registers, rest) = bytemuck::cast_slice_mut::<D, u8>(digits).as_chunks_mut::<64>();
     for register in registers {
@@ -43,10 +43,10 @@ pub(super) fn store<D: Digit>(digits: &mut [D]) {
     rest.fill(4);
 }
 
-/// Sign-extends a register of lanes to digits. In registers: by way of memory it would take another store.
+/// Sign-extends a register of lanes to digits, in registers: through memory it would take another store.
 ///
 /// # Safety
-/// As many digits lie behind `out` as lanes in a register.
+/// `out` has room for a digit of each lane of a register.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 unsafe fn widen<L: Lane, D: Digit>(lanes: __m512i, out: *mut D) {
@@ -77,7 +77,7 @@ unsafe fn widen<L: Lane, D: Digit>(lanes: __m512i, out: *mut D) {
 macro_rules! row_kernels {
     ($digit_rows:ident, $dither_rows:ident, $carry_rows:ident, $digit:ident, $row:ident, $group:ident, $put:ident, $lane:ty, $mask:ty,
      $set:ident, $right:ident, $left:ident, $minus:ident, $expand:ident) => {
-        /// Digits `at` and following at `place`. The bits above them are anything.
+        /// Digits `at` and following at `place`. The bits above them are arbitrary.
         ///
         /// # Safety
         /// The planes that the place names reach a register beyond `at`.
@@ -89,7 +89,7 @@ macro_rules! row_kernels {
                 unsafe { _mm512_loadu_si512(planes.as_ptr().add(plane * stride + at).cast()) }
             };
             let low = $right(load(place.plane), _mm_cvtsi64_si128(place.shift.into()));
-            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            // Bits that shifts bring from a neighbouring byte belong to neither half.
             let keep = $set((<$lane>::MAX >> place.shift) as _);
             if place.crosses {
                 let high = $left(load(place.plane + 1), _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
@@ -102,7 +102,7 @@ macro_rules! row_kernels {
         /// Writes the first `left` lanes, or all, as digits.
         ///
         /// # Safety
-        /// As many digits lie behind `out`.
+        /// `out` has room for these digits.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
         unsafe fn $put<D: Digit>(lanes: __m512i, out: *mut D, left: usize) {
@@ -121,8 +121,8 @@ macro_rules! row_kernels {
             }
         }
 
-        /// As the portable one. Places are looked up for every register: with all of it settled before, rows of bytes took 4 to 8 % longer
-        /// on Zen 5, where a tighter loop is not a faster one.
+        /// See the portable path. Places are looked up for every register: if they are computed before, rows of bytes take 4 to 8 % longer on
+        /// Zen 5, on which a tighter loop is not faster.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
         pub(super) fn $digit_rows<D: Digit>(job: &RowsJob<'_, $lane>, rows: &mut [D]) {
             const LANES: usize = 64 / size_of::<$lane>();
@@ -179,7 +179,7 @@ macro_rules! row_kernels {
             let (mask, offset) = ($set(place.exact_mask(<$lane>::BITS) as _), $set(job.offsets[r] as _));
             let right = _mm_cvtsi64_si128(place.shift.into());
             let left = _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into());
-            // Bits that shifts bring from a neighbouring byte are no part of either half.
+            // Bits that shifts bring from a neighbouring byte belong to neither half.
             let keep = $set((<$lane>::MAX >> place.shift) as _);
             let start = place.plane * job.stride;
             // SAFETY: `check` saw that planes reach as far as whole blocks of the row.
@@ -218,7 +218,7 @@ macro_rules! row_kernels {
             let plain = |row: usize, rows: usize| {
                 row + rows <= top && !job.places[row..row + rows].iter().any(|place| place.crosses)
             };
-            // Where digits are wider than lanes, whole rows of stores one after the other are worth more than carries that are loaded
+            // If digits are wider than lanes, storing whole rows one after the other gains more than loading carries
             // once.
             let narrow = D::BITS == <$lane>::BITS;
             let (minus, mut row) = (carries.subtracted, 0);
@@ -271,14 +271,14 @@ macro_rules! row_kernels {
             let places: [Place; ROWS] = std::array::from_fn(|r| job.places[row + r]);
             let minus: [i64; ROWS] = std::array::from_fn(|r| minus.get(row + r).copied().unwrap_or(0));
             let (rows, mut end) = (&mut rows[row * job.row_stride..], MaybeUninit::<[[D; BLOCK]; ROWS]>::uninit());
-            // Where no digit of the row crosses, nothing is kept from the other plane.
+            // If no digit of the row crosses, nothing is kept from the other plane.
             let high = places.map(|place| place.plane + usize::from(place.crosses));
             let offset = $set(job.offsets[row + ROWS - 1] as _);
             let right = places.map(|place| _mm_cvtsi64_si128(place.shift.into()));
             let left = places.map(|place| _mm_cvtsi64_si128((<$lane>::BITS - place.shift).into()));
             let whole = n / BLOCK * BLOCK;
             for (from, to) in [(0, whole), (whole, n)] {
-                // The last block, if it is not whole, goes by way of `end`.
+                // A last, partial block is written through `end`.
                 let (out, out_stride) = match from == 0 && whole > 0 {
                     true => (rows.as_mut_ptr(), job.row_stride),
                     false => (end.as_mut_ptr().cast::<D>(), BLOCK),
@@ -299,7 +299,7 @@ macro_rules! row_kernels {
                             for r in 0..ROWS {
                                 let mut digit = $right(load(places[r].plane), right[r]);
                                 if CROSSES {
-                                    // Bits that shifts bring from a neighbouring byte are no part of either half.
+                                    // Bits that shifts bring from a neighbouring byte belong to neither half.
                                     let keep = $set((<$lane>::MAX >> places[r].shift) as _);
                                     let high = $left(load(high[r]), left[r]);
                                     digit = _mm512_ternarylogic_epi32::<0xca>(keep, digit, high);

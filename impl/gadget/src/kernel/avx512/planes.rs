@@ -4,7 +4,7 @@ use crate::kernel::loops::{CENTRED, DITHERED, MODULAR, PLAIN, SELECTED, Source};
 use crate::tile::BLOCK;
 use std::arch::x86_64::*;
 
-/// Which of the values `at` to `at` + 7 the source has.
+/// A mask of the values `at` to `at` + 7 that the source has.
 #[inline]
 fn inside(source: &Source<'_>, at: usize) -> __mmask8 {
     match source.input.len().saturating_sub(at) {
@@ -13,7 +13,7 @@ fn inside(source: &Source<'_>, at: usize) -> __mmask8 {
     }
 }
 
-/// Values `at` to `at` + 7 of the source, those behind its end anything. `at` is a multiple of 8.
+/// Values `at` to `at` + 7 of the source; those behind its end are arbitrary. `at` is a multiple of 8.
 ///
 /// # Safety
 /// The source has been checked for the mode, and has values in the block of 64 that `at` lies in; it has all eight if `WHOLE`.
@@ -95,7 +95,7 @@ pub(in crate::kernel) fn keep_below(words: &mut [u64], mask: u64, bound: u64) ->
     // SAFETY: loads are inside the slice. The elements that a store writes, eight or as many as the last load has, start no later
     // than those of its load: all of them have been read.
     unsafe {
-        // Not masked: masked loads would wait until what was just drawn has reached the cache.
+        // The load is not masked: masked loads would wait until the words just drawn have reached the cache.
         for next in (0..whole).step_by(8) {
             let value = _mm512_and_si512(_mm512_loadu_epi64(start.add(next).cast()), mask);
             let fits = _mm512_cmplt_epu64_mask(value, bound);
@@ -111,7 +111,7 @@ pub(in crate::kernel) fn keep_below(words: &mut [u64], mask: u64, bound: u64) ->
     kept
 }
 
-/// Of two registers, planes 0 to 3 in the four 128-bit lanes, then planes 4 to 7.
+/// Planes of two registers: 0 to 3 in the four 128-bit lanes, then 4 to 7.
 static ORDER8: [[u8; 64]; 2] = {
     let mut order = [[0; 64]; 2];
     let mut i = 0;
@@ -122,7 +122,7 @@ static ORDER8: [[u8; 64]; 2] = {
     order
 };
 
-/// Of two registers, planes 0 and 1 in the two halves, then planes 2 and 3.
+/// Planes of two registers: 0 and 1 in the two halves, then 2 and 3.
 static ORDER16: [[u16; 32]; 2] = {
     let mut order = [[0; 32]; 2];
     let mut i = 0;
@@ -168,19 +168,19 @@ macro_rules! by_block {
     };
 }
 
-/// As the portable one.
+/// See the portable path.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(in crate::kernel) fn planes8<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u8]) {
     by_block!(source, planes, stride, 8, block8);
 }
 
-/// As the portable one.
+/// See the portable path.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(in crate::kernel) fn planes16<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u16]) {
     by_block!(source, planes, stride, 4, block16);
 }
 
-/// As the portable one.
+/// See the portable path.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi")]
 pub(in crate::kernel) fn planes32<const MODE: u8>(source: &Source<'_>, stride: usize, planes: &mut [u32]) {
     by_block!(source, planes, stride, 2, block32);

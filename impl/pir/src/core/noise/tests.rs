@@ -2,7 +2,7 @@ use super::*;
 use rand::SeedableRng;
 use ring::{DiscreteGaussian, StdDev};
 
-/// The log of so many keys of 100 errors, of which each has the key's part and its own.
+/// The log of `keys` keys with 100 errors each, which are the sum of the key's part and their own.
 fn log(keys: u64, common: f64, own: f64) -> NoiseLog {
     let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(7);
     let [common, own] = [common, own].map(|stddev| DiscreteGaussian::new(StdDev(stddev)).unwrap());
@@ -32,7 +32,7 @@ fn uncertainty_is_that_of_what_is_independent() {
         assert!((found / expected - 1.0).abs() < 0.25, "{common} {own}: {found}, {expected}");
     }
     assert_eq!(log(1, 50.0, 50.0).coverage().unwrap().uncertainty, f64::INFINITY);
-    // A key of so many values that the other tell next to nothing.
+    // One key has so many values that the others hardly matter.
     let mut uneven = NoiseLog::default();
     uneven.add("stage", 1.0, vec![3.0; 1000]);
     uneven.add("stage", 1.0, [0.0]);

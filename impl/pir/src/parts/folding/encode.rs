@@ -10,8 +10,8 @@ use super::{Layout, Place};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Error, Record, Result, copy_bits, put_bits};
 
-/// Columns and rows whose polynomials are made before they are written: whole groups of columns that stand side by side, together
-/// small enough for the second-level cache.
+/// Columns and rows whose polynomials are made before they are written: whole groups of adjacent columns that together fit into the
+/// second-level cache.
 const TILE: (usize, usize) = (4, 16);
 
 /// Makes polynomials of records, for a matrix of that layout.
@@ -19,7 +19,7 @@ const TILE: (usize, usize) = (4, 16);
 pub struct Encoder {
     layout: Layout,
     ring: Arc<Ring<u32>>,
-    /// Whether coefficients are from -p/2 to p/2 - 1 instead of from 0 to p - 1.
+    /// Whether coefficients lie in -p/2..p/2 instead of 0..p.
     balanced: bool,
 }
 
@@ -39,16 +39,16 @@ impl Encoder {
         &self.ring
     }
 
-    /// All rows of some columns of the matrix: a block, as large as its range of columns. The whole matrix is the block of all
-    /// columns; a matrix beyond memory is streamed block by block.
+    /// Makes a block, which is all rows of a range of columns. The whole matrix is the block of all columns; a matrix that does not fit in
+    /// memory is streamed block by block.
     pub fn block(&self, database: &Database, columns: Range<usize>, context: &Context) -> Result<PolyMatrix> {
         let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len())?;
         self.refill(&mut matrix, database, columns, context)?;
         Ok(matrix)
     }
 
-    /// Makes a block of as many columns hold those columns: without memory new to the process, whose pages cost the system longer to
-    /// clear than polynomials to make.
+    /// Overwrites a block by the same number of other columns. It needs no new memory, whose pages the system clears more slowly than
+    /// polynomials are made.
     pub fn refill(
         &self,
         matrix: &mut PolyMatrix,
@@ -126,7 +126,7 @@ impl Encoder {
         writer.finish()
     }
 
-    /// Replaces a record in a matrix of all columns.
+    /// Replaces a record in the whole matrix.
     pub fn change(&self, matrix: &mut PolyMatrix, index: u64, record: &Record) -> Result<()> {
         let layout = &self.layout;
         let (place, slot_bits) = (layout.place(index), layout.dimensions.slot_bits());
@@ -142,7 +142,7 @@ impl Encoder {
                 let at = place.position + slot * layout.positions();
                 let digits = coefficients[at..].iter().step_by(layout.dimensions.slots()).map(|&x| x as u32);
                 let mut bytes = Self::slot_bytes(width, digits);
-                // The record's bits that stand in this slot: from `from` of the record on, to `to` of the slot on.
+                // This slot's part of the record: bits of the record from `from` on are bits of the slot from `to` on.
                 let (from, to) = (start.saturating_sub(place.first_bit), place.first_bit.saturating_sub(start));
                 let count = (layout.shape.record_bits - from).min(slot_bits - to);
                 put_bits(record, from, count, &mut bytes, to);

@@ -1,4 +1,4 @@
-//! Folding columns as they come.
+//! Folds columns as they arrive.
 
 use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
 use rayon::prelude::*;
@@ -10,30 +10,30 @@ use crate::parts::ring_matrix::workspace;
 
 type Ciphertext = Rlwe<u32, Coefficient>;
 
-/// Columns folded breadth first: the selector of a level then stays in cache for all of them.
+/// Columns that are folded breadth first, so that the selector of a level stays in cache for all of them.
 const TOGETHER: usize = 64;
 
-/// Selects, of each part, the column whose number's bits the selectors encrypt: 2^v2 - 1 CMUXes where no column is missing.
+/// Selects in each part the column whose number the selectors encrypt bit by bit: 2^v2 - 1 CMUXes if no column is missing.
 ///
-/// Columns come in order; the lowest bit of their numbers is folded first, so that of 2^k columns that lie together one ciphertext
-/// is left, and no more than v2 wait for what comes. Columns that are not stored are zero.
+/// Columns arrive in order, and the lowest bit of their numbers is folded first: 2^k adjacent columns become one ciphertext, so that at
+/// most v2 ciphertexts wait. Columns that are not stored are zero.
 pub struct Folding<'a> {
     selection: &'a Selection,
     gadget: &'a RingGadget<u32>,
-    /// Most significant bit first.
+    /// Selectors of the bits, most significant first.
     selectors: &'a [Rgsw<u32>],
     /// Columns of this part so far.
     count: usize,
     /// Folded columns of this part and the levels they have passed, the highest first.
     pending: Vec<(u32, Ciphertext)>,
-    /// The columns selected of earlier parts.
+    /// The selected columns of earlier parts.
     parts: Vec<Ciphertext>,
     workspace: Workspace<u32>,
     scratch: Ciphertext,
 }
 
 impl<'a> Folding<'a> {
-    /// Selects columns, by selectors of the bits of a column's number, most significant first.
+    /// `selectors` encrypt the bits of a column's number, most significant first.
     pub fn new(selection: &'a Selection, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Self {
         Self {
             selection,
@@ -47,7 +47,7 @@ impl<'a> Folding<'a> {
         }
     }
 
-    /// The next columns, of one part or of several.
+    /// Takes the next columns, of one part or of several.
     pub fn extend(&mut self, ciphertexts: Vec<Ciphertext>) -> Result<()> {
         let mut rest = ciphertexts.into_iter();
         while rest.len() > 0 {
@@ -68,7 +68,7 @@ impl<'a> Folding<'a> {
         Ok(self.parts)
     }
 
-    /// Folds subtrees of one size side by side, then what they leave.
+    /// Folds subtrees of one size side by side, then their results.
     fn extend_part(&mut self, mut columns: Vec<Ciphertext>) -> Result<()> {
         let threads = self.selection.threads();
         let level = (columns.len() / threads).clamp(1, TOGETHER).ilog2();
@@ -89,7 +89,7 @@ impl<'a> Folding<'a> {
         rest.into_iter().try_for_each(|column| self.push(0, column))
     }
 
-    /// What 2^k columns that lie together leave, from a multiple of 2^k on.
+    /// Folds 2^k adjacent columns, from a multiple of 2^k on, to one ciphertext.
     fn subtree(&self, mut columns: Vec<Ciphertext>, workspace: &mut Workspace<u32>) -> Result<Ciphertext> {
         let mut out = Rlwe::zero(self.selection.ring());
         let mut level = 0;
@@ -105,12 +105,12 @@ impl<'a> Folding<'a> {
         Ok(columns.swap_remove(0))
     }
 
-    /// The selector that folds what has passed `level` levels.
+    /// The selector for a ciphertext that has passed `level` levels.
     fn selector(&self, level: u32) -> &'a Rgsw<u32> {
         &self.selectors[self.selectors.len() - 1 - level as usize]
     }
 
-    /// Adds to the columns what has passed `level` levels, as a binary counter counts.
+    /// Adds a ciphertext that has passed `level` levels, carrying as a binary counter does.
     fn push(&mut self, mut level: u32, mut ciphertext: Ciphertext) -> Result<()> {
         while let Some((_, before)) = self.pending.pop_if(|(before, _)| *before == level) {
             self.cmux(level, &before, &mut ciphertext)?;
@@ -128,14 +128,14 @@ impl<'a> Folding<'a> {
         Ok(())
     }
 
-    /// Folds zeros in for the columns that are missing.
+    /// Folds zeros for the missing columns.
     fn end_part(&mut self) -> Result<()> {
         while let Some((level, ciphertext)) = self.pending.pop() {
             if level as usize == self.selectors.len() {
                 self.parts.push(ciphertext);
                 break;
             }
-            // What comes after it is missing.
+            // The columns after it are missing.
             let mut folded = Rlwe::zero(self.selection.ring());
             self.cmux(level, &ciphertext, &mut folded)?;
             self.push(level + 1, folded)?;

@@ -1,18 +1,18 @@
-//! How records lie in polynomials, and polynomials in rows and columns.
+//! The layout of records in polynomials, and of polynomials in rows and columns.
 
 use serde_json::json;
 
 use crate::core::{Error, Result, Shape};
 
-/// Most slots of a record: each is a response of its own.
+/// Most slots of a record; each slot takes a response.
 const MAX_SLOTS: u64 = 1 << 10;
 
 /// Dimensions of the rings and the digits of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dimensions {
-    /// N, of the ring in which the server computes.
+    /// Dimension N of the server's ring.
     pub degree: usize,
-    /// N1, of the ring of responses; a power of two up to N.
+    /// Dimension N1 of the responses' ring, a power of two up to N.
     pub response_degree: usize,
     /// log2 of the plaintext modulus p: bits of a coefficient.
     pub plain_bits: u32,
@@ -30,12 +30,12 @@ impl Dimensions {
     }
 }
 
-/// Rows times columns of cells; a cell is one polynomial, or several where a record needs them.
+/// Rows and columns of cells; a cell is one polynomial, or several if a record needs them.
 ///
-/// An *item* is what one query selects: as many whole records as fit a slot, or one record of several slots. Item i of a cell of 2^v3
+/// One query selects an *item*: all whole records that fit into a slot, or one record of several slots. Item i of a cell of 2^v3
 /// items is at *position* i: it has the slots i, i + 2^v3, i + 2 2^v3, ... Number an item by (row, column, position), the row's v1
-/// bits on top, then the column's v2, then the position's v3. Rows that no item reaches are not stored; the last ones' unused cells
-/// are zero.
+/// bits on top, then the column's v2, then the position's v3. Rows without an item are not stored; unused cells of stored rows are
+/// zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The database.
@@ -60,7 +60,7 @@ pub struct Layout {
     pub columns: usize,
 }
 
-/// Where a record is.
+/// The place of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Number of its item.
@@ -76,7 +76,7 @@ pub struct Place {
 }
 
 impl Layout {
-    /// At most 2^`most_row_bits` rows, and as many columns as are then needed.
+    /// The layout with at most 2^`most_row_bits` rows, and the columns that the database then needs.
     pub fn new(shape: Shape, dimensions: Dimensions, most_row_bits: u32) -> Result<Self> {
         let slot_bits = dimensions.slot_bits();
         let slots = shape.record_bits.div_ceil(slot_bits);
@@ -152,8 +152,8 @@ impl Layout {
         bits(place.position, self.position_bits)
     }
 
-    /// The part of the database's bit string that stands in one slot of an item: first bit and number of bits. None where that is
-    /// past the end of the item or of the database.
+    /// The part of the database's bit string in one slot of an item: first bit and number of bits. `None` past the end of the item or of
+    /// the database.
     pub(super) fn slot_bits_of(&self, item: u64, slot: usize) -> Option<(u64, usize)> {
         let record_bits = self.shape.record_bits;
         let item_bits = self.records_per_item * record_bits;
@@ -164,12 +164,12 @@ impl Layout {
         (start < item_bits && count > 0).then_some((first, count as usize))
     }
 
-    /// Bytes of the stored polynomials modulo so many primes.
+    /// Bytes of the stored polynomials modulo `primes` primes.
     pub fn stored_bytes(&self, primes: usize) -> u64 {
         ring::PolyMatrix::bytes_for(self.dimensions.degree, primes, self.rows, self.matrix_columns())
     }
 
-    /// The layout's numbers for a description, for a matrix modulo so many primes.
+    /// The layout as a description has it, for a matrix modulo `primes` primes.
     pub fn describe(&self, primes: usize) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
         let plain = self.rows as u64

@@ -6,8 +6,8 @@ use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs};
 use super::{Encoder, Layout, Place, Selection};
 use crate::core::{BLOCK_BYTES, Change, Context, Database, Error, Result, check_change};
 
-/// Columns multiplied at a time, a power of two: their products, 48 KiB each in Pirouette's ring, are folded before the next ones
-/// come. Enough of them that reading the vector anew is nothing beside reading the matrix.
+/// Columns multiplied at a time, a power of two. Their products, 48 KiB each in Pirouette's ring, are folded before the next columns are
+/// multiplied; reading the vector again for each group is cheap beside reading the matrix.
 const COLUMNS_TOGETHER: usize = 256;
 
 /// For each vector, the ciphertexts of columns.
@@ -23,7 +23,7 @@ pub struct Matrix {
 
 enum Source {
     Whole(PolyMatrix),
-    /// What blocks are made of.
+    /// The database, of which blocks are made.
     Streamed(Database),
 }
 
@@ -34,7 +34,7 @@ impl Matrix {
         Ok(Self::new(encoder, Source::Whole(whole)))
     }
 
-    /// Keeps the database, to encode its blocks with every answer.
+    /// Keeps the database, whose blocks every answer encodes again.
     pub fn streamed(encoder: Encoder, database: Database) -> Self {
         Self::new(encoder, Source::Streamed(database))
     }
@@ -52,7 +52,7 @@ impl Matrix {
         }
     }
 
-    /// The database of a matrix that is streamed.
+    /// The database, if the matrix is streamed.
     pub fn database(&self) -> Option<&Database> {
         match &self.source {
             Source::Whole(_) => None,
@@ -65,21 +65,21 @@ impl Matrix {
         self.encoder.layout()
     }
 
-    /// Columns of a block of a matrix modulo so many primes: a power of two, so that blocks fold alone, of [`BLOCK_BYTES`] to twice that.
+    /// Columns of a block of a matrix modulo `primes` primes: a power of two, so that a block folds to one ciphertext, and [`BLOCK_BYTES`] to twice that.
     pub fn columns_of_blocks(layout: &Layout, primes: usize) -> usize {
         let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
         let columns = BLOCK_BYTES.div_ceil(column).next_power_of_two();
         usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
     }
 
-    /// Columns of which products are held at a time, in memory or in blocks.
+    /// Number of columns whose products are held at a time.
     pub fn columns_together(layout: &Layout, primes: usize, streamed: bool) -> usize {
         let most = if streamed { Self::columns_of_blocks(layout, primes) } else { layout.matrix_columns() };
         most.min(COLUMNS_TOGETHER)
     }
 
-    /// Calls `each` for some columns at a time, with the first of them and with what gives, for each vector, their ciphertexts; all
-    /// vectors share one pass over the memory. Blocks that are streamed are built, and given back, outside the clock.
+    /// Calls `each` for a few columns at a time, with the number of the first and with a function that computes their ciphertexts for each
+    /// vector; all vectors share one pass over the memory. Streamed blocks are built and freed outside the clock.
     pub fn multiply(
         &self,
         selection: &Selection,
@@ -137,7 +137,7 @@ impl Matrix {
         columns.map(|column| self.coefficients(place.row, column)).collect()
     }
 
-    /// What a response about that place decrypts to, slot by slot.
+    /// The plaintext of a response about that place, slot by slot.
     pub fn slots(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
         let (layout, cell) = (self.layout(), self.cell(place)?);
         let slot = |number: usize| {
@@ -148,7 +148,7 @@ impl Matrix {
         Ok((0..layout.slots).map(slot).collect())
     }
 
-    /// Changes records; one of another shape is refused before anything is changed.
+    /// Changes records, after checking all of them.
     pub fn update(&mut self, changes: &[Change]) -> Result<()> {
         let shape = self.layout().shape;
         changes.iter().try_for_each(|(index, record)| check_change(shape, *index, record))?;

@@ -1,5 +1,5 @@
-//! What protocols share that select by folding (Respire, Pirouette): a database of polynomials in rows and columns, the product of
-//! its rows with encrypted unit vectors, CMUX trees over columns and over positions, and compressed responses.
+//! The part that protocols with folding (Respire, Pirouette) share: a database of polynomials in rows and columns, the product of its
+//! rows with encrypted unit vectors, CMUX trees over columns and over positions, and compressed responses.
 //!
 //! A polynomial of N coefficients carries N / N1 *slots* of N1 coefficients: slot g is the coefficients at g modulo N / N1, so that
 //! slot 0 is what a switch to a ring of dimension N1 keeps, and a multiplication by X^-g brings slot g there.

@@ -1,11 +1,11 @@
-//! Errors of ciphertexts on the way to a response, which are opened where both parties are at hand.
+//! Errors of the intermediate ciphertexts of a response, computed with the client's secrets.
 
 use lattice::{Rgsw, RingGadget, Rlwe, RlweKey, noise};
 use ring::{Coefficient, Ntt, Poly, Ring};
 
 use crate::core::{Error, Result};
 
-/// The polynomial of one number.
+/// A constant polynomial.
 pub fn constant(ring: &Ring<u32>, number: u128) -> Poly<u32, Coefficient> {
     let mut poly = ring.zero();
     for ((modulus, _), limb) in ring.limbs().iter().zip(poly.limbs_mut()) {
@@ -14,12 +14,12 @@ pub fn constant(ring: &Ring<u32>, number: u128) -> Poly<u32, Coefficient> {
     poly
 }
 
-/// How far a ciphertext's phase is from a message.
+/// The error of a ciphertext: its phase less a message.
 pub fn errors(key: &RlweKey<u32>, ciphertext: &Rlwe<u32, Ntt>, message: &Poly<u32, Coefficient>) -> Result<Vec<f64>> {
     noise::errors(key.ring(), &key.phase(ciphertext), message).map_err(Error::from)
 }
 
-/// How far a ciphertext's phase is from `scale` times a cell's coefficients, turned back by some.
+/// The error of a ciphertext: its phase less `scale` times a cell's coefficients, rotated back by some.
 pub fn cell_errors(
     key: &RlweKey<u32>,
     ciphertext: &Rlwe<u32, Coefficient>,
@@ -32,7 +32,7 @@ pub fn cell_errors(
     noise::errors(ring, &key.phase_coefficient(ciphertext), &message).map_err(Error::from)
 }
 
-/// The errors of each row of a bit's RGSW encryption, of those of the bit and of those of the bit times -s.
+/// The errors of each row of a bit's RGSW encryption: rows of the bit, and rows of the bit times -s.
 pub fn selector_errors(
     key: &RlweKey<u32>,
     gadget: &RingGadget<u32>,

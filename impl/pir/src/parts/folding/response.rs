@@ -1,4 +1,4 @@
-//! Compressed responses (Respire, section 4): switched to a small modulus, then to a small ring, mask and body to moduli of their own.
+//! Compressed responses (Respire, section 4): switched to a small modulus, then to a small ring, with different moduli for mask and body.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl ResponseKey {
 }
 
 impl Responder {
-    /// For ciphertexts over `ring`.
+    /// The responder for ciphertexts over `ring`.
     pub fn new(params: ResponseParams, ring: &Arc<Ring<u32>>) -> Result<Self> {
         let value = |e: &dyn std::fmt::Display| Error::value("response", e.to_string());
         let ring_of = |n: usize| Ring::new(n, &[params.mask_modulus], ring.kernel()).map_err(|e| value(&e));
@@ -139,7 +139,7 @@ impl Responder {
         self.switch().read(self.params.degree, self.params.degree, bytes)
     }
 
-    /// How far a response's phases are from messages modulo p, in units of q2, and the distance at which decryption fails.
+    /// The errors of a response's phases, in units of q2, and the size at which decryption fails.
     pub fn errors(
         &self,
         key: &ResponseKey,
@@ -152,7 +152,7 @@ impl Responder {
 }
 
 impl ResponseParams {
-    /// Refuses moduli and bases that no responder has, for a ring of dimension `n` and messages modulo `plain_modulus`.
+    /// Refuses moduli and bases that do not fit a ring of dimension `n` and messages modulo `plain_modulus`.
     pub fn check(&self, ring: &Arc<Ring<u32>>, plain_modulus: u64) -> Result<()> {
         for (key, modulus) in
             [("response.mask_modulus", self.mask_modulus), ("response.body_modulus", self.body_modulus)]

@@ -12,8 +12,8 @@ use crate::core::{Error, Result};
 
 /// Selects from a matrix of polynomials modulo all primes of the ring of ciphertexts, or modulo its first one.
 ///
-/// With the first prime P of q = P P' alone, leaves are switched to P before the product, and what it gives is multiplied by P', which
-/// makes it a ciphertext modulo q again. That halves the matrix; the switch adds an error of variance (1 + N E[s^2]) / 12 in units
+/// With only the first prime P of q = P P', leaves are switched to P before the product, and its result is multiplied by P', which
+/// makes it a ciphertext modulo q again. This halves the matrix; the switch adds an error of variance (1 + N E[s^2]) / 12 in units
 /// of P to each leaf.
 #[derive(Clone, Debug)]
 pub struct Selection {
@@ -24,7 +24,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// For ciphertexts over `ring` and a matrix modulo its first `primes` primes.
+    /// A selection with ciphertexts over `ring` and a matrix modulo its first `primes` primes.
     pub fn new(layout: Layout, ring: &Arc<Ring<u32>>, primes: usize, threads: usize) -> Result<Self> {
         let matrix_ring = matrix_ring(ring, primes)?;
         Ok(Self { layout, ring: Arc::clone(ring), matrix_ring, threads: threads.max(1) })
@@ -47,8 +47,8 @@ impl Selection {
         &self.matrix_ring
     }
 
-    /// The vector that the matrix is multiplied with, of one leaf (an encryption of 0, or of q / p in the row asked for) for each row.
-    /// They come some at a time, and are given back before the next ones are asked for. What is more than the rows is not asked for.
+    /// The vector by which the matrix is multiplied: a leaf for each row, which encrypts q / p in the selected row and 0 in the others.
+    /// `leaves` is called for a few at a time, which are freed before the next call, and not for more leaves than rows.
     pub fn leaves(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>>) -> Result<PolyPairs> {
         self.vector(parts, |leaf| {
             let (ring, to) = (&self.ring, &self.matrix_ring);
@@ -68,7 +68,7 @@ impl Selection {
         })
     }
 
-    /// The vector of leaves modulo all primes, each made one modulo the matrix's.
+    /// The vector of leaves, given modulo all primes and reduced to the matrix's.
     fn vector<L: Send>(
         &self,
         parts: impl IntoIterator<Item = Result<Vec<L>>>,
@@ -95,8 +95,8 @@ impl Selection {
         self.ring.is_same(&self.matrix_ring)
     }
 
-    /// For each vector, the ciphertexts of those columns of `block`, from a multiple of four to a multiple of four or the last one. All
-    /// vectors share one pass over the memory.
+    /// For each vector, the ciphertexts of a range of columns of `block`, which begins and ends at multiples of four or at the last column.
+    /// All vectors share one pass over the memory.
     pub fn rows(
         &self,
         block: &PolyMatrix,
@@ -127,8 +127,8 @@ impl Selection {
         out
     }
 
-    /// Brings the position whose bits the selectors encrypt, most significant first, to position 0: multiplies by X^-2^(v3 - 1 - r)
-    /// where bit r is set.
+    /// Moves the position whose bits the selectors encrypt, most significant first, to position 0: multiplies by X^-2^(v3 - 1 - r)
+    /// if bit r is set.
     pub fn position(
         &self,
         gadget: &RingGadget<u32>,

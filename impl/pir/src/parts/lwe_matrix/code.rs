@@ -1,9 +1,9 @@
-//! How a record becomes matrix entries, and back.
+//! The encoding of records as matrix entries, and its inverse.
 //!
 //! Narrow records (at most floor(log2 p) bits) share an entry: k = floor(floor(log2 p) / w) records, bit-packed. Wide
 //! records become base-p digits, one entry each, least significant first. Records longer than [`BLOCK_BITS`] are cut
-//! into blocks of that many bits, each with its own digits: the cost of conversion stays linear in the record, for at
-//! most one digit more a block.
+//! into blocks of that length, each with its own digits: conversion then takes linear time, and a block costs at most one
+//! additional digit.
 
 use super::radix::Radix;
 use crate::core::Record;
@@ -66,8 +66,8 @@ impl RecordCode {
         }
     }
 
-    /// What is subtracted from a stored entry to centre it: half the range of entries. No centred entry is larger in
-    /// absolute value.
+    /// The number that centres a stored entry when subtracted: half the range of entries, hence the largest absolute value of a
+    /// centred entry.
     pub fn offset(&self) -> u16 {
         if self.is_packed() { 1 << (self.entry_bits() - 1) } else { (self.plain_modulus / 2) as u16 }
     }
@@ -115,7 +115,7 @@ impl RecordCode {
         if !self.record_bits.is_multiple_of(8)
             && let Some(last) = record.last_mut()
         {
-            // Only a wrong digit string reaches here with bits set; a record never has any.
+            // These bits are set only if digits were decrypted wrongly; an encoded record has none here.
             *last &= (1 << (self.record_bits % 8)) - 1;
         }
         record

@@ -10,19 +10,19 @@ use super::layout::Layout;
 use crate::core::threads::side_by_side;
 use crate::core::{Change, Context, Database, Error, Frame, Result, Shape, check_change, copy_bits};
 
-/// A database as the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
-/// offset, so that results are those of the centred entries D' = D - offset.
+/// A database in the form in which the server multiplies it. Stored entries are unsigned; every product is corrected by the layout's
+/// offset, so that it is the product of the centred entries D' = D - offset.
 pub struct LinearDatabase {
     layout: Layout,
     matrix: PackedMatrix,
 }
 
-/// A changed record: its index and what was added to each of its entries.
+/// A changed record: its index and the change of each of its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryChange {
     /// The record.
     pub index: u64,
-    /// New minus old, one for each entry of the record; each below p in absolute value.
+    /// New minus old for each entry of the record, below p in absolute value.
     pub deltas: Vec<i16>,
 }
 
@@ -46,7 +46,7 @@ impl LinearDatabase {
         Ok(encoded)
     }
 
-    /// Narrow records: a row of entries is a stretch of the database's bit string.
+    /// Encodes narrow records, of which a row is a part of the database's bit string.
     fn encode_packed(&mut self, database: &Database, context: &Context) -> Result<()> {
         let Layout { columns, code, .. } = self.layout;
         let (entry_bits, offset, entries) = (u64::from(code.entry_bits()), code.offset(), self.layout.entries());
@@ -59,7 +59,7 @@ impl LinearDatabase {
                 let present = entries.saturating_sub(first).min(columns as u64) as usize;
                 let first_bit = first * entry_bits;
                 if present == columns && direct {
-                    // The row is a stretch of the bit string as it stands.
+                    // Without padding in entries, the row is a part of the bit string.
                     let shift = first_bit % 8;
                     scratch.resize((shift + columns as u64 * entry_bits).div_ceil(8) as usize, 0);
                     database.read_bytes(first_bit / 8, &mut scratch)?;
@@ -80,11 +80,11 @@ impl LinearDatabase {
         side_by_side(self.matrix.blocks_mut().enumerate(), context.threads, fill).map(|_| ())
     }
 
-    /// Wide records: strips of 32 columns, a strip's digits transposed into rows.
+    /// Encodes wide records in strips of 32 columns, whose digits are transposed into rows.
     fn encode_wide(&mut self, database: &Database, context: &Context) -> Result<()> {
         let Layout { shape, columns, rows, code } = self.layout;
         let wide = code.entries_per_record() as usize;
-        // Rows of digit strings are handled in stretches, so that a stretch's digits stay below this many entries.
+        // Digit strings are handled a few rows at a time, so that their digits stay below this number of entries.
         let strip = (TILE_ENTRIES / (wide * ring::matrix::packed::CHUNK))
             .clamp(1, columns.div_ceil(ring::matrix::packed::CHUNK))
             * ring::matrix::packed::CHUNK;
@@ -151,7 +151,7 @@ impl LinearDatabase {
         i32::from(self.matrix.get(row, column)) - i32::from(self.layout.code.offset())
     }
 
-    /// What [`Self::product`] has in some rows for a query of as many words as there are columns, from those rows alone.
+    /// Some rows of [`Self::product`] for one query, computed from those rows alone.
     ///
     /// # Panics
     /// If a row is outside the matrix.
@@ -165,7 +165,7 @@ impl LinearDatabase {
         rows.map(product).collect()
     }
 
-    /// D' q for each query, modulo 2^32; one pass over the database serves all.
+    /// D' q for each query, modulo 2^32, in one pass over the database.
     pub fn product<Q: AsRef<[u32]>>(&self, queries: &[Q], kernel: Kernel, threads: usize) -> Result<Vec<Vec<u32>>> {
         let prepared: Vec<_> = queries.iter().map(|query| Vector32::prepare(query.as_ref())).collect();
         let mut products = packed::matvec_new(kernel, &self.matrix, &prepared, threads)?;
@@ -181,7 +181,7 @@ impl LinearDatabase {
         multiply_centred(&self.matrix, u32::from(self.layout.code.offset()), public, hint, context)
     }
 
-    /// Changes records; returns what was added to their entries, in order.
+    /// Changes records; returns the changes of their entries, in order.
     pub fn change(&mut self, changes: &[Change]) -> Result<Vec<EntryChange>> {
         let code = self.layout.code;
         changes.iter().try_for_each(|(index, record)| check_change(self.layout.shape, *index, record))?;
@@ -206,7 +206,7 @@ impl LinearDatabase {
     }
 }
 
-/// The changes in a message `hint_delta`, of `each` bytes: the indices of records, which exist, and what follows them.
+/// The changes in a message `hint_delta`, of `each` bytes: for each the index of a record, which is checked, and the bytes that follow it.
 pub fn read_changes<'a>(protocol: &str, message: &'a Frame, each: usize, shape: Shape) -> Result<Vec<(u64, &'a [u8])>> {
     let payload = message.payload();
     message.clone().check(protocol, "hint_delta", payload.len() as u64)?;
@@ -221,7 +221,7 @@ pub fn read_changes<'a>(protocol: &str, message: &'a Frame, each: usize, shape: 
     payload.chunks_exact(each).map(change).collect()
 }
 
-/// Entries of digits converted before they are stored: 64 KiB of them, which stay in the second-level cache.
+/// Digits that are converted before they are stored: 64 KiB, which stay in the second-level cache.
 const TILE_ENTRIES: usize = 1 << 15;
 
 /// Adds (M - offset) A to `out` (row-major, M's rows x n) modulo 2^32, A expanded chunk by chunk.
@@ -251,7 +251,7 @@ pub fn multiply_centred(
     Ok(())
 }
 
-/// Bytes that [`multiply_centred`] takes beside its operands: a chunk of A, and the same prepared for the kernels.
+/// Bytes that [`multiply_centred`] takes beside its operands: a chunk of A, as drawn and as prepared for the kernels.
 pub fn hint_buffers_bytes(columns: usize, dimension: usize) -> u64 {
     2 * 4 * (CHUNK_ROWS.min(columns) * dimension) as u64
 }

@@ -1,4 +1,4 @@
-//! How a database's entries are tiled into a matrix, and which plaintext modulus goes with it.
+//! The arrangement of a database's entries in a matrix, and the plaintext modulus that it allows.
 
 use ring::PackedMatrix;
 
@@ -6,12 +6,12 @@ use super::PlainModuli;
 use super::code::RecordCode;
 use crate::core::{Error, Record, Result, Shape};
 
-/// How rows and columns are chosen.
+/// The rule that chooses rows and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tiling {
-    /// As square as whole records in columns allow (SimplePIR).
+    /// As square as possible with whole records in columns (SimplePIR).
     Square,
-    /// Square, but with at least so many columns (DoublePIR); the rows are then LWE samples of a second layer.
+    /// Square, but with a least number of columns (DoublePIR); the rows are then LWE samples of a second layer.
     Wide {
         /// Least number of columns.
         min_columns: u64,
@@ -20,7 +20,7 @@ pub enum Tiling {
 
 /// A database as a matrix of `rows` x `columns` entries.
 ///
-/// Entries of one record stand in consecutive rows of one column; consecutive records (or groups of packed records) in
+/// Entries of one record are in consecutive rows of one column; consecutive records (or groups of packed records) are in
 /// consecutive columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
@@ -35,8 +35,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout with the largest plaintext modulus of the table that is allowed for the number of LWE samples it leads
-    /// to (SimplePIR section 4.2, Appendix C.2: p and the dimensions are chosen together).
+    /// The layout with the largest plaintext modulus that the table allows for that layout's own number of LWE samples
+    /// (SimplePIR section 4.2, Appendix C.2: p and the dimensions are chosen together).
     pub fn choose(shape: Shape, moduli: &PlainModuli, tiling: Tiling) -> Result<Self> {
         let mut samples = 0;
         for candidate in moduli.moduli() {
@@ -104,14 +104,14 @@ impl Layout {
         self.code.entries(self.shape.records)
     }
 
-    /// Where record `index` stands: its first row, its column, its slot in the entry.
+    /// The place of record `index`: its first row, its column, its slot in the entry.
     pub fn place(&self, index: u64) -> (usize, usize, u64) {
         let cell = index / self.code.records_per_entry();
         let row = cell / self.columns as u64 * self.code.entries_per_record();
         (row as usize, (cell % self.columns as u64) as usize, index % self.code.records_per_entry())
     }
 
-    /// Record `index`, from the entries that it stands in.
+    /// Record `index`, decoded from its entries.
     pub fn record(&self, index: u64, entries: &[u16]) -> Record {
         if self.code.is_packed() {
             self.code.unpack(entries[0], self.place(index).2)
@@ -120,7 +120,7 @@ impl Layout {
         }
     }
 
-    /// The layout's numbers for a description.
+    /// The layout as a description has it.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
         crate::core::plan::operations(serde_json::json!({

@@ -1,9 +1,9 @@
-//! LWE modulo 2^32 whose public matrix is block-negacyclic (YPIR, section 4.2): n consecutive rows of A are the coefficients
-//! of the products a_k X^j of one ring element a_k of Z_(2^32)[X]/(X^n + 1), so that hints and queries cost transforms.
+//! LWE modulo 2^32 with a block-negacyclic public matrix (YPIR, section 4.2): n consecutive rows of A are the coefficients
+//! of the products a_k X^j of one ring element a_k of Z_(2^32)[X]/(X^n + 1), so that transforms compute hints and queries.
 //!
-//! Row n k + i of A has <A_row, s> = coefficient i of a_k s. A vector d of as many entries as A has rows, cut into blocks d_k
-//! of n, then has d A = the coefficients of the sum over k of d_k(X) a_k(1/X). Products are exact: computed modulo two primes of
-//! 28 bits, whose product exceeds them, and reduced modulo 2^32 afterwards.
+//! Row n k + i of A satisfies <A_row, s> = coefficient i of a_k s. For a vector d with an entry for each row of A, cut into blocks d_k
+//! of n entries, d A has the coefficients of the sum over k of d_k(X) a_k(1/X). Products are exact: they are computed modulo two primes
+//! of 28 bits, whose product exceeds them, and reduced modulo 2^32 afterwards.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::core::{Error, Result};
 
 /// The primes of the exact products, 1 modulo 4096.
 const PRIMES: [u64; 2] = [268_369_921, 249_561_089];
-/// Largest coefficient of a secret: 2048 times it times half a word is within half the primes' product.
+/// Largest coefficient of a secret: times 2048 and half a word, it stays within half the primes' product.
 const MAX_KEY: u32 = 1 << 12;
-/// Widest entries: of at least 32 blocks of them, sums are exact.
+/// Widest entries, for which sums of at least 32 blocks are exact.
 const MAX_WIDTH: u32 = 8;
-/// Blocks of columns that are unpacked and transformed at a time: few, so that the values stay in the second-level cache.
+/// Blocks of columns that are unpacked and transformed at a time: few enough for the second-level cache.
 const PIECE: usize = 8;
 
-/// What the cost of products in dimension n depends on.
+/// The shape of the ring in dimension n, on which the cost of products depends.
 fn ring_shape(n: usize) -> RingShape {
     RingShape { degree: n, primes: PRIMES.len() }
 }
@@ -55,7 +55,7 @@ impl NegacyclicMatrix {
         words
     }
 
-    /// a_k, its words read as centred, modulo the primes.
+    /// a_k with centred words, modulo the primes.
     fn transformed(&self, block: usize) -> Poly<u32, Ntt> {
         let centred: Vec<i32> = self.element(block).into_iter().map(|word| word as i32).collect();
         self.ring.forward(self.ring.from_signed_i32(&centred))
@@ -98,7 +98,7 @@ impl NegacyclicMatrix {
         Ok(bodies)
     }
 
-    /// What [`NegacyclicHint`] needs of the first `rows` rows.
+    /// A [`NegacyclicHint`] for the first `rows` rows.
     pub fn hint(&self, rows: usize) -> NegacyclicHint {
         let blocks = rows.div_ceil(self.dimension());
         let masks = (0..blocks).map(|k| self.ring.automorphism_ntt(&self.transformed(k), &self.inverted)).collect();
@@ -126,14 +126,14 @@ struct Scratch {
 }
 
 impl NegacyclicHint {
-    /// Bytes it takes, and each thread's buffers.
+    /// Bytes of the transformed matrix, and of each thread's buffers.
     pub fn bytes(rows: usize, dimension: usize, threads: usize) -> u64 {
         let (n, group) = (dimension as u64, GROUP_ROWS as u64);
         let thread = PIECE as u64 * group * n * (2 + 4) + 4 * n + 2 * 8 * group * n + 4 * group * n + 8 * n;
         8 * (rows.div_ceil(dimension) * dimension) as u64 + threads as u64 * thread
     }
 
-    /// Bytes that this one takes.
+    /// Bytes of this value.
     pub fn held_bytes(&self) -> usize {
         self.masks.iter().map(Poly::bytes).sum()
     }
@@ -216,7 +216,7 @@ impl NegacyclicHint {
     ) -> Result<()> {
         let n = self.ring.n();
         let blocks = PIECE.min(self.masks.len() - first);
-        // Columns past the last chunk hold nothing: they are not read, and count as zero.
+        // Columns past the last chunk are empty: they are not read, and count as zero.
         let stored = (matrix.chunks() * ring::matrix::packed::CHUNK - first * n).min(blocks * n);
         let present = matrix.cols().saturating_sub(first * n);
         let Scratch { entries, signed, values, sums, partial, .. } = scratch;

@@ -58,7 +58,7 @@ impl Radix {
 
     /// Divides the number in place by the power; returns the remainder.
     fn divide_number(self, limbs: &mut [u64]) -> u64 {
-        // Shifted left by `shift`, the number has one limb more: its top bits are the first remainder.
+        // The number shifted left by `shift` has one more limb: its top bits are the first remainder.
         let carried =
             |high: u64, low: u64| if self.shift == 0 { high } else { high << self.shift | low >> (64 - self.shift) };
         let mut remainder = carried(0, limbs.last().copied().unwrap_or(0));
@@ -79,7 +79,7 @@ impl Radix {
             while used > 0 && limbs[used - 1] == 0 {
                 used -= 1;
             }
-            // After one true division the rest is below 2^64 / base, as the inverse asks.
+            // After one exact division the rest is below 2^64 / base, as the inverse requires.
             if let Some((first, others)) = group.split_first_mut() {
                 *first = (rest % self.base) as u16;
                 rest /= self.base;

@@ -39,13 +39,13 @@ impl Lwe {
         self.secret.check("lwe.secret", self.dimension, Self::MAX_STDDEV)
     }
 
-    /// As many fresh secrets.
+    /// `count` fresh secrets.
     pub fn keys(&self, count: usize, rng: &mut impl rand::RngCore) -> Result<Vec<Vec<u32>>> {
         let secret = self.secret.distribution();
         (0..count).map(|_| Ok(secret.sample(self.dimension, rng)?)).collect()
     }
 
-    /// The instance of that many samples under one secret.
+    /// The LWE instance of `samples` samples under one secret.
     pub fn instance(&self, name: &str, samples: u64, protects: &str) -> LweInstance {
         LweInstance {
             name: name.into(),
@@ -102,7 +102,7 @@ impl PlainModuli {
         Ok(())
     }
 
-    /// The modulus for that many samples, or `None` past the table's end.
+    /// The modulus for `samples` samples, or `None` past the table's end.
     pub fn for_samples(&self, samples: u64) -> Option<u32> {
         self.0.iter().find(|row| u128::from(samples) <= 1u128 << row.log2_samples).map(|row| row.modulus)
     }

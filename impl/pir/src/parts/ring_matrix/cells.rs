@@ -1,4 +1,4 @@
-//! Databases as 16-bit matrices: records in cells, a cell's bits cut into entries, which are stored centred.
+//! Databases as 16-bit matrices: records are in cells, whose bits are cut into entries, which are stored centred.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -8,7 +8,7 @@ use ring::ColumnMatrix;
 use super::entries::{Difference, fill_rows};
 use crate::core::{Change, Context, Database, Record, Result, Shape, copy_bits};
 
-/// Rows of cells. Cell (r, g) holds the records from (r columns + g) records on, their bits one after the other.
+/// Rows of cells. Cell (r, g) holds the bits of `records` records in order, the first of which is (r columns + g) records.
 #[derive(Clone, Copy, Debug)]
 pub struct Cells {
     /// The database.
@@ -31,7 +31,7 @@ impl Cells {
         ((cell / columns) as usize, (cell % columns) as usize, bit)
     }
 
-    /// Columns of the matrix whose entries hold part of a record, and its first bit in the first of them.
+    /// The columns of the matrix that hold part of a record, and its first bit in the first of them.
     pub fn entries_of(&self, index: u64) -> (Range<usize>, u64) {
         let ((_, column, bit), width) = (self.place(index), u64::from(self.entry_bits));
         let first = column * self.entries;
@@ -39,18 +39,18 @@ impl Cells {
         (first + (bit / width) as usize..first + end, bit % width)
     }
 
-    /// Groups of as many columns of the matrix that a record is in.
+    /// The groups of `size` columns of the matrix that hold part of a record.
     pub fn groups_of(&self, index: u64, columns: usize) -> RangeInclusive<usize> {
         let (entries, _) = self.entries_of(index);
         entries.start / columns..=(entries.end - 1) / columns
     }
 
-    /// What is subtracted from a stored entry to centre it.
+    /// The number that centres a stored entry when subtracted.
     fn offset(&self) -> i32 {
         1 << (self.entry_bits - 1)
     }
 
-    /// First record and number of records of some cells from cell number `cell` on.
+    /// First record and number of records of the cells from number `cell` on.
     fn records_of(&self, cell: usize, cells: usize) -> (u64, u64) {
         let first = (cell as u64).saturating_mul(self.records).min(self.shape.records);
         (first, (cells as u64).saturating_mul(self.records).min(self.shape.records - first))
@@ -78,7 +78,7 @@ impl Cells {
                     let used = &mut entries[..(bits as usize).div_ceil(width as usize)];
                     ring::bits::read_entries(&bytes, (cell - first) * record_bits, width, used);
                     if let (Some(last), left @ 1..) = (used.last_mut(), bits % u64::from(width)) {
-                        // The rest of it is the next cell's.
+                        // The remaining bits belong to the next cell.
                         *last &= (1 << left) - 1;
                     }
                     out.iter_mut().zip(used).for_each(|(out, entry)| *out = (i32::from(*entry) - self.offset()) as i16);

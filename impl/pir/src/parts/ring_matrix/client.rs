@@ -1,4 +1,4 @@
-//! Clients that hold nothing but what follows from the public seed, and ask for every index under a fresh ring key.
+//! Clients whose whole state follows from the public seed, and which use a fresh ring key for every index.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::core::{
     Client, Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Protocol, Record, Request, Result, Shape, only,
 };
 
-/// What is a protocol's own of such a client.
+/// The part of such a client that each protocol defines.
 pub trait Asks: Protocol + 'static {
-    /// How the database is laid out.
+    /// The layout of the database.
     type Layout;
-    /// What follows from the public seed.
+    /// The expansion of the public seed.
     type Public;
 
     /// The layout of a database.
@@ -31,7 +31,7 @@ pub trait Asks: Protocol + 'static {
     /// The ring.
     fn ring(public: &Self::Public) -> &Arc<Ring<u32>>;
 
-    /// The messages that a query is, with their bytes; those of no bytes are not sent.
+    /// The messages of a query, with their bytes; those of zero bytes are not sent.
     fn parts(client: &RingClient<Self>, public: &Self::Public) -> Vec<(&'static str, usize)>;
 
     /// Writes the query for a record into its messages.
@@ -49,7 +49,7 @@ pub trait Asks: Protocol + 'static {
     /// The record in an answer.
     fn open(client: &RingClient<Self>, index: u64, opener: &SplitKey, answer: &[u8]) -> Result<Record>;
 
-    /// Logs all errors of an answer about an index, to a query of a request, by its number; see [`Client::log_errors`].
+    /// Logs all errors of the answer to query number `k` of a request; see [`Client::log_errors`].
     fn errors(
         client: &RingClient<Self>,
         answer: (u64, &SplitKey, &[u8]),
@@ -60,7 +60,7 @@ pub trait Asks: Protocol + 'static {
     ) -> Result<()>;
 }
 
-/// One index asked for, with the secret of its query.
+/// One requested index, with the secret of its query.
 pub struct Query {
     /// The record.
     pub index: u64,
@@ -74,21 +74,21 @@ pub struct RingClient<P: Asks> {
     pub set: P::Set,
     /// The layout.
     pub layout: P::Layout,
-    /// Draws errors.
+    /// The sampler of errors.
     pub error: DiscreteGaussian,
     shape: Shape,
     public: Option<P::Public>,
-    /// Where answers are decrypted.
+    /// The ring in which answers are decrypted.
     opener: SplitRing,
 }
 
 impl<P: Asks> RingClient<P> {
-    /// What follows from the public seed.
+    /// The expansion of the public seed.
     pub fn public(&self) -> Result<&P::Public> {
         self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))
     }
 
-    /// The message of a response to as many queries.
+    /// The message of a response to `queries` queries.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         only("answer", answer)?.clone().check(P::NAME, "answer", (P::answer_bytes(self) * queries) as u64)
     }

@@ -1,4 +1,4 @@
-//! What descriptions of protocols over rings have alike, whose clients hold nothing but what follows from a public seed.
+//! The common part of the descriptions of protocols over rings whose clients' state follows from a public seed.
 
 use lattice::pack::Method;
 use serde_json::{Map, Value, json};
@@ -9,8 +9,8 @@ use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, MemoryMap, Sizes, TableBytes};
 
-/// The part of a layout that says how answers are packed and switched, over which ring, by how many tables, and how many of these an
-/// update makes again.
+/// The part of a layout that states the ring, how answers are packed and switched, the number of packing tables, and how many of these
+/// an update rebuilds.
 pub(crate) fn ring_numbers(
     rlwe: &Rlwe,
     (method, gadget): (Method, Gadget),
@@ -29,8 +29,8 @@ pub(crate) fn ring_numbers(
     }))
 }
 
-/// The messages of clients that fetch a seed: those of a query, by name, bytes a query and formula, of which those of no bytes are not sent,
-/// and the answer.
+/// The messages of clients that fetch a seed: those of a query, by name, bytes a query and formula (those of zero bytes are not sent), and
+/// the answer.
 pub(crate) fn seed_messages(
     sizes: &mut Sizes,
     queries: u64,
@@ -44,8 +44,8 @@ pub(crate) fn seed_messages(
     sizes.message("answer", Direction::Download, "answer", count(&[answer, queries]), formula, Some(queries));
 }
 
-/// Memory of a server and a client in one process: the server's tables, masks of packing keys, which the client has too, and `working`
-/// bytes at most beside them.
+/// Memory of a server and a client in one process: the server's tables, the masks of packing keys, which the client has too, and at most
+/// `working` bytes beside them.
 pub(crate) fn seed_memory(server: Vec<TableBytes>, key_masks: u64, working: u64) -> MemoryMap {
     let kept = server.iter().fold(0u64, |sum, table| sum.saturating_add(table.bytes));
     MemoryMap {

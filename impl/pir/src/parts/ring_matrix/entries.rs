@@ -1,4 +1,4 @@
-//! Entries of 16-bit matrices: what is added to them, and matrices filled by lines of rows.
+//! Entries of 16-bit matrices: their changes, and matrices that are filled row by row.
 
 use ring::ColumnMatrix;
 use ring::matrix::column::LINE;
@@ -6,7 +6,7 @@ use ring::matrix::column::LINE;
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Result};
 
-/// What was added to consecutive entries of a row.
+/// The change of consecutive entries of a row.
 pub(crate) struct Difference {
     pub row: usize,
     pub first_column: usize,
@@ -30,7 +30,7 @@ pub(crate) fn digit_columns(
     Ok(matrix)
 }
 
-/// Fills the first `rows` rows of a matrix, 32 at a time, by several threads: `entries` gives those of so many rows from one on, row by
+/// Fills the first `rows` rows of a matrix, 32 at a time, by several threads: `entries(first, count)` returns those of `count` rows, row by
 /// row.
 pub(crate) fn fill_rows(
     matrix: &mut ColumnMatrix,

@@ -1,4 +1,4 @@
-//! Gadgets of parameter sets, and what packing keys and tables of one take.
+//! Gadgets of parameter sets, and the sizes of the packing keys and tables made with them.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub struct Gadget {
     /// Low digits that are left out.
     #[serde(default)]
     pub dropped: usize,
-    /// Which digits.
+    /// The kind of the digits.
     #[serde(default)]
     pub digits: Digits,
 }
@@ -34,7 +34,7 @@ pub enum Digits {
     Unsigned,
     /// From -z/2 to z/2 - 1, as the papers write them.
     Balanced,
-    /// From -z/2 to z/2, symmetric for uniform numbers; those of external products.
+    /// From -z/2 to z/2, symmetric for uniform numbers, as external products use them.
     #[default]
     Symmetric,
 }
@@ -50,12 +50,12 @@ impl From<Digits> for Family {
 }
 
 impl Gadget {
-    /// Of symmetric digits.
+    /// A gadget of symmetric digits.
     pub fn symmetric(base_log2: u32, dropped: usize) -> Self {
         Self { base_log2, dropped, digits: Digits::Symmetric }
     }
 
-    /// Refuses bases out of range, gadgets without a digit and digits of another kind; `key` is the table it stands in.
+    /// Refuses bases out of range, gadgets without a digit and digits of another kind; `key` is its table in the file.
     pub fn check(self, key: &str, rlwe: &Rlwe, symmetric: bool) -> Result<()> {
         in_range(&format!("{key}.base_log2"), self.base_log2, 1..=27)?;
         if (self.digits == Digits::Symmetric) != symmetric {
@@ -75,17 +75,17 @@ impl Gadget {
         RingGadget::new(ring, self.digits.into(), self.base(), self.dropped).map_err(Error::from)
     }
 
-    /// Number l of digits modulo `modulus`; none where a check would refuse the gadget.
+    /// Number l of digits modulo `modulus`; `None` if a check would refuse the gadget.
     pub fn length(self, modulus: u64) -> usize {
         new_gadget(self.digits.into(), modulus, self.base(), self.dropped, Kernel::Scalar).map_or(0, |g| g.length())
     }
 
-    /// What the cost of its products depends on.
+    /// The shape of the gadget, on which the cost of its products depends.
     pub fn shape(self, rlwe: &Rlwe) -> GadgetShape {
         GadgetShape { ring: rlwe.shape(), base: self.base(), length: self.length(rlwe.modulus()) }
     }
 
-    /// The gadget's numbers for a description.
+    /// The gadget as a description has it.
     pub fn describe(self, modulus: u64) -> serde_json::Value {
         let mut numbers = serde_json::json!({
             "digits": self.length(modulus), "base_log2": self.base_log2, "dropped": self.dropped,
@@ -98,24 +98,24 @@ impl Gadget {
     }
 }
 
-/// Packing by a method with keys of a gadget: sizes of its keys and tables.
+/// The sizes of keys and tables of a packing method with a gadget.
 #[derive(Clone, Copy)]
 pub struct Packing<'a> {
     rlwe: &'a Rlwe,
     method: Method,
     /// Ciphertexts that are packed into one: the degree, or fewer with InspiRING.
     gamma: usize,
-    /// What the cost of packing depends on beside method and gamma.
+    /// The shape of the gadget, on which the cost of packing depends.
     pub gadget: GadgetShape,
 }
 
 impl<'a> Packing<'a> {
-    /// Of ciphertexts over that ring.
+    /// The packing of `degree` ciphertexts over that ring.
     pub fn new(rlwe: &'a Rlwe, method: Method, gadget: Gadget) -> Self {
         Self { rlwe, method, gamma: rlwe.degree, gadget: gadget.shape(rlwe) }
     }
 
-    /// The same of up to `gamma` ciphertexts into one.
+    /// The same packing for up to `gamma` ciphertexts.
     pub fn of_gamma(self, gamma: usize) -> Self {
         Self { gamma, ..self }
     }
@@ -138,7 +138,7 @@ impl<'a> Packing<'a> {
         roles * self.length()
     }
 
-    /// Bytes of the packing keys of one query: bodies only.
+    /// Bytes of the packing keys of one query, which are bodies only.
     pub fn key_bytes(self) -> u64 {
         let bits = u64::from(self.rlwe.residue_bits());
         (self.key_polynomials() * self.rlwe.degree as u64 * bits).div_ceil(8)
@@ -160,8 +160,8 @@ impl<'a> Packing<'a> {
         slots as u64 * self.length() * self.rlwe.poly_bytes()
     }
 
-    /// Bytes of that table in memory: beside what packing reads there are the packed mask and, with a full InspiRING, the factors that
-    /// join both halves.
+    /// Bytes of that table in memory: the part that packing reads, the packed mask and, with a full InspiRING, the factors that join both
+    /// halves.
     pub fn held_table_bytes(self) -> u64 {
         let polys = match self.method {
             Method::Inspiring if self.is_full() => 1 + self.length(),
@@ -170,9 +170,9 @@ impl<'a> Packing<'a> {
         self.table_bytes() + polys * self.rlwe.poly_bytes()
     }
 
-    /// Bytes alive beside it and the ring masks while the table of one output is made of them. CDKS: the leaves, the first level of its
-    /// tree and that level's digits, less the masks; InspiRING: those of its key switches, since the sums for all automorphisms lie in
-    /// the table.
+    /// Bytes alive, beside the table and the ring masks, while the table of one output is made. CDKS: the leaves, the first level of its tree
+    /// and that level's digits, less the masks. InspiRING: the buffers of its key switches, since the sums for all automorphisms are stored
+    /// in the table.
     pub fn making_bytes(self) -> u64 {
         match self.method {
             Method::Cdks => self.rlwe.degree as u64 * self.rlwe.poly_bytes() * (3 + self.length()) / 2,
@@ -180,8 +180,8 @@ impl<'a> Packing<'a> {
         }
     }
 
-    /// Bytes alive beside the ring masks of `ciphertexts` ciphertexts while they are packed without a table. CDKS: nodes
-    /// of its tree; InspiRING: the sums for all automorphisms, and at gamma < d roots of their transform.
+    /// Bytes alive, beside the ring masks of `ciphertexts` ciphertexts, while they are packed without a table. CDKS: the nodes
+    /// of its tree. InspiRING: the sums for all automorphisms, and at gamma < d the roots of their transform.
     pub fn packing_bytes(self, ciphertexts: usize) -> u64 {
         let polys = match self.method {
             Method::Inspiring if ciphertexts <= DIRECT_TERMS => 2 * ciphertexts,
@@ -191,7 +191,7 @@ impl<'a> Packing<'a> {
         polys as u64 * self.rlwe.poly_bytes() + self.switching_bytes()
     }
 
-    /// Bytes of what InspiRING's key switches work in: digits, images of keys' rows, sums, heads, lists of slots; and sixteen slots of all
+    /// Bytes of the buffers of InspiRING's key switches: digits, images of keys' rows, sums, heads, lists of slots, and sixteen slots of all
     /// masks while they are transformed.
     fn switching_bytes(self) -> u64 {
         let lanes = ring::matrix::diagonal::LINE;

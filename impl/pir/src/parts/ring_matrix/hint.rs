@@ -1,4 +1,4 @@
-//! What ring queries meet on the server: products with columns of 16-bit entries, their hints, and packing.
+//! The server's work on ring queries: products with columns of 16-bit entries, their hints, and packing.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,12 @@ use crate::core::plan::count;
 use crate::core::threads::side_by_side;
 use crate::core::{Error, Result};
 
-/// Buffers of packing; its coins are drawn by randomised gadgets only, which packing does not take.
+/// Buffers of packing. Only randomised gadgets draw coins, and packing uses none.
 pub(crate) fn workspace() -> Workspace<u32> {
     Workspace::new(Coins::from_seed(Seed([0; 16])))
 }
 
-/// The ring masks of `count` columns from `first` on, whose rows are queried with these masks, by several threads.
+/// The ring masks of `count` columns from `first` on under these masks of the query, computed by several threads.
 pub(crate) fn column_masks(
     matrix: &ColumnMatrix,
     ring: &Ring<u32>,
@@ -35,17 +35,17 @@ pub(crate) fn column_masks(
     Ok(out)
 }
 
-/// How many columns' row a hint takes in for the work of one column's block: a row is a product with a constant and a sum a column, a
+/// The number of single entries whose update costs as much as recomputing a block: an entry takes a product with a constant and a sum, a
 /// block two transforms.
 const ROWS_PER_BLOCK: usize = 20;
 
-/// Whether taking in `changed` entries is less work than computing the ring masks of `columns` columns of `blocks` blocks again.
+/// Whether it is less work to add `changed` entries than to compute the ring masks of `columns` columns of `blocks` blocks again.
 pub(crate) fn is_incremental(changed: usize, columns: usize, blocks: usize) -> bool {
     changed <= ROWS_PER_BLOCK.saturating_mul(columns).saturating_mul(blocks)
 }
 
-/// Brings the ring masks of a matrix's columns up to date, group by group: takes in what was added to entries or, where that is less work,
-/// makes those of the touched groups `again`.
+/// Brings the ring masks of a matrix's columns up to date, group by group: adds the changes of entries or, if that is less work, computes
+/// the touched groups `again`.
 pub(crate) fn update_masks(
     groups: &mut [Vec<Poly<u32, Ntt>>],
     (ring, queries): (&Ring<u32>, &RingQueries),
@@ -57,7 +57,7 @@ pub(crate) fn update_masks(
     let changed = differences.iter().map(|difference| difference.added.len()).sum();
     if !is_incremental(changed, columns, queries.blocks()) {
         for &group in touched {
-            // Old masks do not lie beside new ones.
+            // Frees the old masks before the new ones are made.
             groups[group].clear();
             groups[group] = again(group)?;
         }
@@ -70,13 +70,13 @@ pub(crate) fn update_masks(
     Ok(())
 }
 
-/// The packing table of some columns, from their ring masks.
+/// The packing table of columns with these ring masks.
 pub(crate) fn packing_table(packing: &Packing, masks: &PackingMasks, hint: &[Poly<u32, Ntt>]) -> Result<PackingTable> {
     packing.preprocess(masks, hint, &mut workspace()).map_err(Error::from)
 }
 
 /// The work of bringing the ring masks of `columns` columns of `rows` rows up to date: [`add_to_masks`] for the `changed` of `listed`
-/// entries, or [`ring_products`] again where that is less.
+/// entries, or [`ring_products`] if that is less.
 pub(crate) fn masks_update_work(ring: RingShape, (changed, listed): (u64, u64), rows: u64, columns: u64) -> Work {
     let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     if is_incremental(size(listed), size(columns), size(rows.div_ceil(ring.degree as u64))) {
@@ -86,12 +86,12 @@ pub(crate) fn masks_update_work(ring: RingShape, (changed, listed): (u64, u64), 
     }
 }
 
-/// The work of [`add_to_masks`] for that many changed entries: each time the factor is copied, multiplied and added.
+/// The work of [`add_to_masks`] for `changed` entries, each of which copies, multiplies and adds the factor.
 pub(crate) fn add_to_masks_work(ring: RingShape, entries: u64) -> Work {
     ring.products(count(&[3, entries]))
 }
 
-/// Adds to the ring masks of some columns what changes of their entries in row `row` add: the difference times X^-row a(X).
+/// Adds changes of entries in row `row` to the ring masks of their columns: the difference times X^-row a(X).
 pub(crate) fn add_to_masks<'a>(
     ring: &Ring<u32>,
     queries: &RingQueries,
@@ -147,7 +147,7 @@ pub(crate) fn read_keys(packing: &Packing, bytes: &[u8]) -> Result<PackingKeys> 
     PackingKeys::from_bytes(packing, bytes).map_err(Error::in_message("keys"))
 }
 
-/// For each query, the outputs packed by each table: output x takes the products from column x d on. Each table is read once.
+/// For each query, the outputs packed by each table: output x packs the products from column x d on. Each table is read once.
 pub(crate) fn pack_all(
     ring: &Ring<u32>,
     tables: &[&PackingTable],

@@ -1,5 +1,5 @@
-//! What protocols over rings share: RLWE parameters, the gadget of packing keys, the switch of answers, and queries whose
-//! masks are public.
+//! The part that protocols over rings share: RLWE parameters, the gadget of packing keys, the switch of answers, and queries with
+//! public masks.
 
 mod cells;
 mod client;

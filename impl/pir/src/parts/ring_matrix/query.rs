@@ -8,7 +8,7 @@ use ring::{Coefficient, DiscreteGaussian, Modulus, Ntt, Poly, Prg, ResidueVector
 
 use crate::core::{Error, Result};
 
-/// Bytes of a coefficient of a query at most, and the width published for YPIR's second query.
+/// Most bytes of a query's coefficient, which is the width published for YPIR's second query.
 pub(super) const WORD_BYTES: usize = 8;
 
 /// The public masks a_k of queries of one length, k = 0, 1, ...: the streams of one seed, sampled in the NTT domain.
@@ -20,7 +20,7 @@ pub struct RingQueries {
 }
 
 impl RingQueries {
-    /// The masks of `seed` for vectors of `entries` entries. Give every use a seed of its own.
+    /// The masks of `seed` for vectors of `entries` entries. Every use needs its own seed.
     pub fn new(ring: &Arc<Ring<u32>>, seed: Seed, entries: usize) -> Self {
         Self { ring: Arc::clone(ring), prg: seed.prg(), entries }
     }
@@ -35,13 +35,13 @@ impl RingQueries {
         self.ring.expand(&self.prg, block as u64)
     }
 
-    /// a_k for every k in the NTT domain: what hints multiply the database's columns with.
+    /// a_k for every k in the NTT domain, by which hints multiply the database's columns.
     pub fn masks(&self) -> Vec<Poly<u32, Ntt>> {
         (0..self.blocks()).map(|k| self.mask(k)).collect()
     }
 
-    /// The body of an encryption under `key` of `scale` at `index` and zeros elsewhere: for each entry its number modulo q, as so
-    /// many little-endian bytes.
+    /// The body of an encryption under `key` of `message`, an index and a scale, and zeros elsewhere: for each entry a number modulo q in
+    /// `bytes_each` little-endian bytes.
     pub fn body(
         &self,
         key: &RlweKey<u32>,
@@ -60,7 +60,7 @@ impl RingQueries {
         }
     }
 
-    /// Writes the same as bit-packed residues, in the order of [`Self::residues`].
+    /// Writes this body as bit-packed residues, in the order of [`Self::residues`].
     pub fn pack(
         &self,
         key: &RlweKey<u32>,
@@ -75,7 +75,7 @@ impl RingQueries {
         }
     }
 
-    /// The same as residues: those of all entries modulo the first prime, then modulo the second.
+    /// This body as residues: those of all entries modulo the first prime, then modulo the second.
     pub fn residues(
         &self,
         key: &RlweKey<u32>,
@@ -94,7 +94,7 @@ impl RingQueries {
         out
     }
 
-    /// a_k s + e, and the message if it is in this block.
+    /// a_k s + e, plus the message if it is in this block.
     fn block(
         &self,
         block: usize,
@@ -120,18 +120,18 @@ impl RingQueries {
     }
 }
 
-/// A query's body as the products take it.
+/// A query's body in the form that products read.
 pub fn read_coefficients(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<ResidueVector> {
     residue_vector(ring, &read_residues(ring, bytes_each, payload)?)
 }
 
-/// Residues, of all entries modulo the first prime, then modulo the second, as the products take them.
+/// Residues of all entries modulo the first prime, then modulo the second, in the form that products read.
 pub fn residue_vector(ring: &Ring<u32>, residues: &[u32]) -> Result<ResidueVector> {
     let moduli: Vec<Modulus<u32>> = ring.limbs().iter().map(|(modulus, _)| *modulus).collect();
     ResidueVector::new(&moduli, residues).map_err(Error::in_message("query"))
 }
 
-/// The residues that [`RingQueries::pack`] wrote of queries of so many entries, one after the other.
+/// The residues of queries of `entries` entries, in the order in which [`RingQueries::pack`] wrote them.
 pub fn read_packed<const N: usize>(ring: &Ring<u32>, entries: [usize; N], payload: &[u8]) -> Result<[Vec<u32>; N]> {
     let mut reader = Reader::of(payload);
     let mut all = entries.map(|entries| Vec::with_capacity(entries * ring.primes().len()));
@@ -144,7 +144,7 @@ pub fn read_packed<const N: usize>(ring: &Ring<u32>, entries: [usize; N], payloa
     Ok(all)
 }
 
-/// The residues of a query's body: of all its coefficients modulo the first prime, then modulo the second.
+/// The residues of a query's body: all coefficients modulo the first prime, then modulo the second.
 pub fn read_residues(ring: &Ring<u32>, bytes_each: usize, payload: &[u8]) -> Result<Vec<u32>> {
     let q = ring.modulus_u128().unwrap_or(u128::MAX);
     let mut words = Vec::with_capacity(payload.len() / bytes_each);

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::core::{Error, ErrorSize, LweInstance, Result, SecretKind, power_of_two};
 use crate::parts::ring_matrix::query::WORD_BYTES;
 
-/// A product of primes as it is written, `p1 * p2`.
+/// A product of primes in writing, `p1 * p2`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "String", into = "String")]
 #[schemars(with = "String")]
 pub struct PrimeProduct {
     text: String,
-    /// None where a factor is no number.
+    /// `None` if a factor is not a number.
     primes: Vec<u64>,
 }
 
@@ -39,7 +39,7 @@ impl From<PrimeProduct> for String {
 pub struct Rlwe {
     /// Ring degree d, a power of two.
     pub degree: usize,
-    /// The two prime factors of the modulus q, below 2^28, `p1 * p2`; InsPIRe takes a single one too.
+    /// The two prime factors of the modulus q, below 2^28, `p1 * p2`; InsPIRe also accepts a single one.
     modulus: PrimeProduct,
     /// Distribution of the secret.
     pub secret: SecretKind,
@@ -50,7 +50,7 @@ pub struct Rlwe {
 /// Largest standard deviation of a small secret or its error.
 pub const MAX_STDDEV: f64 = 256.0;
 
-/// Refuses a secret that is not small, or whose weight exceeds the dimension.
+/// Refuses a secret that is not small or whose weight exceeds the dimension.
 pub(crate) fn check_secret(key: &str, secret: SecretKind, dimension: usize) -> Result<()> {
     if secret == (SecretKind::Uniform {}) {
         return Err(Error::value(
@@ -62,7 +62,7 @@ pub(crate) fn check_secret(key: &str, secret: SecretKind, dimension: usize) -> R
 }
 
 impl Rlwe {
-    /// Refuses values out of range, and moduli that are not a product of `factors` primes that the ring can have.
+    /// Refuses values out of range, and moduli that are not a product of `factors` NTT primes of the ring.
     pub fn check(&self, factors: RangeInclusive<usize>) -> Result<()> {
         power_of_two("rlwe.degree", self.degree, 64..=4096, "")?;
         let primes = self.primes();
@@ -123,7 +123,7 @@ impl Rlwe {
         Ring::new(self.degree, self.primes(), kernel).map_err(Error::from)
     }
 
-    /// What the cost of operations depends on.
+    /// The shape of the ring, on which the cost of operations depends.
     pub fn shape(&self) -> RingShape {
         RingShape { degree: self.degree, primes: self.primes().len() }
     }
@@ -133,7 +133,7 @@ impl Rlwe {
         self.shape().poly_bytes()
     }
 
-    /// The instance of that many samples under one secret: see [`LweInstance::samples`].
+    /// The RLWE instance of `samples` samples under one secret: see [`LweInstance::samples`].
     pub fn instance(&self, name: &str, samples: impl Into<Option<u64>>, protects: &str) -> LweInstance {
         LweInstance {
             name: name.into(),

@@ -1,5 +1,5 @@
-//! Selection of polynomials by one ring ciphertext each: the second layer of records too long to pack. An encryption of the constant 1
-//! among encryptions of 0, times the candidates, is an encryption of a whole polynomial of d digits, and nothing is left to pack.
+//! Selection of polynomials by one ring ciphertext each, as second layer for records too long to pack. The query encrypts the constant 1
+//! for one candidate and 0 for the others; its product with the candidates encrypts a whole polynomial of d digits, so nothing is packed.
 
 use lattice::Rlwe;
 use ring::{Ntt, Poly, Ring};
@@ -12,8 +12,8 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// The query with those masks and with bodies of these residues: of all coefficients of all candidates modulo the first prime,
-    /// then modulo the second.
+    /// The query with those masks and bodies. `residues` has all coefficients of all candidates modulo the first prime, then modulo the
+    /// second.
     pub fn new(ring: &Ring<u32>, queries: &RingQueries, residues: &[u32]) -> Self {
         let (n, entries) = (ring.n(), residues.len() / ring.primes().len());
         let ciphertext = |block: usize| {
@@ -26,7 +26,7 @@ impl Selector {
         Self { ciphertexts: (0..queries.blocks()).map(ciphertext).collect() }
     }
 
-    /// Adds candidate `index`, a polynomial of small coefficients (those missing are zero), times its ciphertext to `sum`.
+    /// Adds candidate `index`, a polynomial of small coefficients (missing ones are zero), times its ciphertext to `sum`.
     pub fn add(&self, ring: &Ring<u32>, index: usize, coefficients: &[i16], sum: &mut Rlwe<u32, Ntt>) {
         let mut wide = vec![0i32; ring.n()];
         wide.iter_mut().zip(coefficients).for_each(|(wide, x)| *wide = i32::from(*x));
@@ -39,7 +39,7 @@ impl Selector {
         ring.mul_add_assign(&mut sum.b, &ciphertext.b, &candidate);
     }
 
-    /// Bytes it takes in memory.
+    /// Its bytes in memory.
     pub fn bytes(ring: &super::Rlwe, candidates: usize) -> u64 {
         2 * candidates as u64 * ring.poly_bytes()
     }

@@ -1,4 +1,4 @@
-//! Answers switched to moduli of their own: their parameters, bytes and measured noise.
+//! Answers with switched moduli: parameters, bytes and measured noise.
 
 use lattice::{Rlwe, SplitKey, SplitRlwe};
 use ring::{Coefficient, Ring};
@@ -50,8 +50,8 @@ impl Switch {
         ciphertext.map_err(Error::in_message("answer"))
     }
 
-    /// How far the phases of a ciphertext's first coefficients are from `messages` modulo p, and the distance at which decryption fails.
-    /// In units of the masks' modulus, of which rounding to integers is fine enough.
+    /// The errors of a ciphertext's first coefficients, whose messages modulo p are known, and the size at which decryption fails. The unit is
+    /// that of the masks' modulus, which is fine enough to round to integers.
     pub fn errors(
         self,
         opener: &SplitKey,

@@ -17,7 +17,7 @@ use crate::parts::lwe_matrix::{Lwe, read_changes};
 /// Rows of the first layer that are decrypted outside an answer, at most.
 const ROWS: usize = 1024;
 
-/// The stage of the noise that a diagnosis adds to.
+/// The stage of the noise that a diagnosis adds.
 const FIRST_LAYER: &str = "first_layer";
 
 struct Offline {
@@ -26,29 +26,29 @@ struct Offline {
     hint: Frame,
 }
 
-/// One index asked for, with its secrets: one for the first layer, one for each second query.
+/// One requested index, with its secrets: one for the first layer, one for each second query.
 pub struct Query {
     index: u64,
-    /// Numbers the first keys: noise is measured under twenty.
+    /// The number of this first-layer key in the noise log.
     number: u64,
     first_key: Vec<u32>,
     second_keys: Vec<Vec<u32>>,
 }
 
-/// The hint and what decrypts with it.
+/// The hint and the tables for decryption with it.
 pub struct Client {
     lwe: Lwe,
     layers: Layers,
     error: DiscreteGaussian,
     offline: Option<Offline>,
-    /// First keys so far.
+    /// Number of first-layer keys so far.
     keys: u64,
 }
 
-/// A word of the first layer's answer as the second layer gives it.
+/// A word of the first layer's answer, decrypted from the second layer's.
 struct Word {
     phase: u32,
-    /// Of the digits of its row of the hint, then of its own.
+    /// The phases of the digits of its row of the hint, then of its own digits.
     digit_phases: Vec<u32>,
 }
 
@@ -72,7 +72,7 @@ impl Client {
         self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
     }
 
-    /// Calls, for every query and entry of its record, with their numbers and the word of the first layer's answer in the entry's row.
+    /// Calls `each` for every query and entry of its record, with their numbers and the word of the first layer's answer in the entry's row.
     fn words(
         &self,
         asked: &[Query],
@@ -98,7 +98,7 @@ impl Client {
         Ok(())
     }
 
-    /// The largest error that is decrypted rightly.
+    /// The largest error that decrypts correctly.
     fn threshold(&self) -> f64 {
         f64::from(self.layers.first.scale()) / 2.0
     }
@@ -108,12 +108,12 @@ impl Client {
         round(phase, self.layers.first.scale(), self.layers.first.code.plain_modulus()).0
     }
 
-    /// How far a phase is from a message.
+    /// The error of a phase with a known message.
     fn error(&self, phase: u32, message: i32) -> i32 {
         residual(phase, self.layers.first.scale(), message)
     }
 
-    /// Logs the errors of rows of the first layer's answer, each its number, a row of the hint and a word, to a query.
+    /// Logs the errors of rows of the first layer's answer to a query; each is given by its number, its row of the hint and its word.
     pub(super) fn log_first_layer<'a>(
         &self,
         server: &Server,
@@ -226,7 +226,7 @@ impl protocol::Client for Client {
         Ok(asked.iter().zip(&entries).map(|(query, entries)| self.layers.first.record(query.index, entries)).collect())
     }
 
-    /// Logs the errors of both layers' words: of the second those of every digit, of the first of the word that the digits make.
+    /// Logs the errors of both layers: for the second those of every digit, for the first those of the words made of the digits.
     fn log_errors(
         &self,
         asked: &[Query],
@@ -250,8 +250,8 @@ impl protocol::Client for Client {
         Ok(())
     }
 
-    /// Computes the first layer's answers once more, of which an answer shows but one word for each entry of a record, and decrypts random
-    /// rows of them with the hint that H1 holds in digits: evenly spaced ones could all be of the same digits of records, whose noise differs.
+    /// Computes the first layer's answers once more, because an answer shows only one word for each entry of a record, and decrypts random
+    /// rows of them with the hint in H1. Evenly spaced rows could all belong to the same digits of records, whose noise differs.
     fn diagnose(&self, asked: &[Query], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
         let answers = server.first_answers(request, context)?;
         let length = answers.first().map_or(0, Vec::len);
@@ -271,7 +271,7 @@ impl protocol::Client for Client {
                 self.receive_hint(message.clone())?;
                 continue;
             }
-            // The hint is taken apart only after everything has been checked.
+            // The hint is moved out only after everything has been checked.
             let changes = read_changes(NAME, message, layers.change_bytes() as usize, layers.first.shape)?;
             message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
             let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { continue };

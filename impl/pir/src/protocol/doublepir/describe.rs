@@ -110,7 +110,7 @@ fn operations_of(layers: &Layers, workload: &Workload) -> serde_json::Map<String
     plan.operations()
 }
 
-/// Largest sum of everything else alive at one time.
+/// Most bytes of everything else that is alive at one time.
 fn peak_beside_database(params: &Set, workload: &Workload) -> Result<u64> {
     let layers = params.layers(workload.shape)?;
     let (n, groups, queries) = (layers.dimension as u64, layers.groups as u64, workload.queries);
@@ -122,15 +122,15 @@ fn peak_beside_database(params: &Set, workload: &Workload) -> Result<u64> {
     let first_layer = first_hint + buffers(layers.first.columns);
     let digits = first_hint + second + 2 * 16 * layers.gadget.length() as u64 * groups;
     let second_layer = second + hint + buffers(layers.groups);
-    // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice; and the
-    // errors that a run logs, one a word of the answer, in a vector that grows. While it is asked for: rows of a public matrix.
+    // While a batch is answered: queries as words and prepared, first answers and their digits, answers twice, and the
+    // logged errors, one a word of the answer, in a vector that grows. While it is requested: rows of a public matrix.
     let words = |copies: u64, words: usize| count(&[4, copies, words as u64, queries]);
     let online = words(3, layers.query_words())
         .saturating_add(words(4, layers.first.rows))
         .saturating_add(words(4, layers.answer_words()))
         .saturating_add(4 * n * QUERY_CHUNK_ROWS.min(layers.first.columns) as u64);
     let kept = second + matrix + hint;
-    // Once the hint was updated, client and server no longer share its bytes.
+    // After an update, client and server no longer share the hint's bytes.
     let own_hint = if workload.updates > 0 { hint } else { 0 };
     // An update builds a new hint while the client still holds the old one, with the message (at most twice) and one
     // record's changed digits twice.

@@ -1,7 +1,7 @@
 //! DoublePIR (Henzinger, Hong, Corrigan-Gibbs, Meiklejohn, Vaikuntanathan; USENIX Security 2023, section 5).
 //!
-//! SimplePIR's hint H is itself a database: the client fetches the one row of it that its record needs, and the answer of
-//! the first layer, by a second layer of the same kind. docs/doublepir.md has the symbols, byte formulas and noise theorem.
+//! SimplePIR's hint H is itself a database: a second layer of the same kind retrieves the row of H that a record needs, and the
+//! first layer's answer. docs/doublepir.md has the symbols, byte formulas and noise theorem.
 
 mod client;
 mod describe;

@@ -55,9 +55,9 @@ pub(super) fn answer_digits(layers: &Layers, answer: &[u32]) -> Vec<i16> {
     out
 }
 
-/// What an update of one entry changes: the digits of one row of the first layer's hint.
+/// The change that an update of one entry makes to the digits of one row of the first layer's hint.
 pub(super) struct RowChange {
-    /// The copy of the second layer it belongs to.
+    /// Its copy of the second layer.
     pub copy: usize,
     /// Its group.
     pub group: usize,
@@ -65,22 +65,22 @@ pub(super) struct RowChange {
     pub digits: Vec<i16>,
 }
 
-/// A hint message on its way to the next one: record by record, what the changed rows of H1 add to it is added.
+/// A hint message that is being updated: record by record, the changes of rows of H1 are added.
 pub(super) struct HintUpdate<'a> {
     layers: &'a Layers,
     public: &'a PublicMatrix,
     kernel: Kernel,
     builder: FrameBuilder,
-    /// Of the new message.
+    /// Words of the new message.
     epoch: u16,
 }
 
 impl<'a> HintUpdate<'a> {
-    /// Starts from `hint`, in place where no one else holds it.
+    /// Starts from `hint`, in place if no one else holds it.
     pub fn new(layers: &'a Layers, public: &'a PublicMatrix, kernel: Kernel, hint: Frame) -> Self {
         let epoch = hint.epoch().wrapping_add(1);
         let mut builder = FrameBuilder::reopen(hint);
-        // From wire to native order; the same swap, if any, as back.
+        // From wire to native order, which is the same swap as back.
         builder.words_to_wire(SEED_BYTES, layers.second_rows() * layers.dimension);
         Self { layers, public, kernel, builder, epoch }
     }
@@ -95,7 +95,7 @@ impl<'a> HintUpdate<'a> {
             if changes.is_empty() {
                 continue;
             }
-            // No more memory than they take: vectors that grow take up to twice as much.
+            // Allocates exactly: vectors that grow take up to twice the memory.
             let mut masks = vec![0u32; changes.len() * n];
             for (change, mask) in changes.iter().zip(masks.chunks_exact_mut(n)) {
                 self.public.fill_rows(change.group, mask);

@@ -26,7 +26,7 @@ pub struct Server {
     second_public: PublicMatrix,
     /// H1.
     digits: PackedMatrix,
-    /// A2, G x n, row-major: every answer reads it whole.
+    /// A2, G x n, row-major, which every answer reads whole.
     second_matrix: Words,
     hint: Frame,
 }
@@ -34,9 +34,9 @@ pub struct Server {
 /// The queries of all requests, in order.
 #[derive(Default)]
 struct Queries<'a> {
-    /// One for each index.
+    /// First queries, one for each index.
     first: Vec<Cow<'a, [u32]>>,
-    /// J for each index.
+    /// Second queries, J for each index.
     second: Vec<Cow<'a, [u32]>>,
 }
 
@@ -65,8 +65,8 @@ impl Server {
         self.database.product(&queries.first, context.kernel, context.threads)
     }
 
-    /// What the second layer's answer to query `k` of a request decrypts to in a row of the first: the digits of the row's hint, then of its
-    /// word.
+    /// The plaintext of the second layer's answer to query `k` of a request for a row of the first layer: the digits of the row's hint, then
+    /// of its word.
     pub(super) fn second_message(&self, request: &Request, k: usize, row: usize) -> Result<Vec<i32>> {
         let queries = self.parse(std::slice::from_ref(request))?;
         let query =
@@ -125,7 +125,7 @@ impl Server {
         Ok(payload)
     }
 
-    /// Adds `delta` times `mask` to the row of the first layer's hint that belongs to an entry, in digits.
+    /// Adds `delta` times `mask` to the digits of an entry's row of the first layer's hint.
     fn change_row(&mut self, first_row: usize, entry: usize, delta: u32, mask: &[u32]) -> Result<RowChange> {
         let gadget = self.layers.gadget;
         let (length, bound) = (gadget.length(), gadget.bound() as i32);
@@ -148,7 +148,7 @@ impl Server {
     }
 }
 
-/// The changed digits of one record, each shifted by p - 1 to be positive, back to back.
+/// The changes of one record's digits back to back, each plus p - 1, which makes it positive.
 fn pack_changes(layers: &Layers, rows: &[RowChange]) -> Vec<u8> {
     let (bias, bits) = (layers.gadget.base() as i32 - 1, layers.change_bits());
     let mut writer = Writer::default();
@@ -182,7 +182,7 @@ impl protocol::Server for Server {
             let out = builder.words_mut(SEED_BYTES, words);
             multiply_centred(&digits, layers.gadget.bound(), &second_public, out, context)?;
             builder.words_to_wire(SEED_BYTES, words);
-            // Only now, when the buffers of the product are gone.
+            // Prepared only now, after the buffers of the product were freed.
             let mut second_matrix = Words::zeroed(layers.groups * n)?;
             second_public.fill_rows(0, &mut second_matrix);
             Ok::<_, Error>((digits, second_matrix, builder.finish(NAME, "hint")))
@@ -203,7 +203,7 @@ impl protocol::Server for Server {
         vec![("hint", self.hint.clone())]
     }
 
-    /// Answers every query of every request; each table is read once for all of them (in groups of four queries).
+    /// Answers every query of every request; each table is read once for four queries.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let layers = &self.layers;
         let (groups, n, digit_rows) = (layers.groups, layers.dimension, layers.digit_rows());
@@ -222,7 +222,7 @@ impl protocol::Server for Server {
         });
         let h1 = h1.chunks_exact(digit_rows * n);
         let asked = digits.chunks_exact(digit_rows * groups).zip(second.chunks_exact(layers.second_queries));
-        // Products with H1 are written where they are sent from.
+        // Products with H1 are written directly into the message.
         let mut a2 = Vec::with_capacity(second.len());
         for ((answer, h1), (digits, queries)) in answers.zip(h1).zip(asked) {
             let (first, seconds) = answer.split_at_mut(h1.len());
@@ -242,14 +242,13 @@ impl protocol::Server for Server {
         Ok(builders.into_iter().zip(requests).map(respond).collect())
     }
 
-    /// Changes records. The message tells clients how the digits of the changed rows changed, or, where that is longer, is
-    /// the whole hint.
+    /// Changes records. The message has the changes of the changed rows' digits or, if that is shorter, the whole hint.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let layers = self.layers;
         let done = self.database.change(changes)?;
         let by_digits = done.len() as u64 * layers.change_bytes() < layers.hint_bytes() as u64;
         let public = self.second_public.clone();
-        // The hint is changed in place where no client shares its bytes, and put back whatever happens.
+        // The hint is changed in place if no client shares its bytes, and put back in every case.
         let hint = std::mem::replace(&mut self.hint, Frame::empty());
         let mut update = HintUpdate::new(&layers, &public, context.kernel, hint);
         let payload = self.change_digits(&done, &mut update, by_digits);

@@ -19,7 +19,7 @@ pub(super) const SEED_BYTES: usize = 32;
 pub struct Set {
     /// Least number of columns of the first layer; 64 n as published.
     pub min_columns: u64,
-    /// How many copies of the second layer share the entries of a wide record.
+    /// Number X of copies of the second layer, which share the entries of a wide record.
     pub hint_copies: HintCopies,
     /// LWE parameters of both layers.
     pub lwe: Lwe,
@@ -38,13 +38,13 @@ impl ParameterSet for Set {
     }
 }
 
-/// X: more copies mean a larger hint and fewer second queries.
+/// The number X of copies: more copies mean a larger hint and fewer second queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HintCopies {
-    /// As many as a record has entries, as published.
+    /// A copy for each entry of a record, as published.
     Word(AllCopies),
-    /// So many; must divide the number of entries of a record, else the next smaller divisor is taken.
+    /// This number, or the next smaller divisor of the number of entries of a record.
     Count(u64),
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Layers {
 }
 
 impl Set {
-    /// The layout of both layers; refuses a database with more samples than the table of moduli serves.
+    /// The layout of both layers; refuses a database with more samples than the table of moduli covers.
     pub(super) fn layers(&self, shape: Shape) -> Result<Layers> {
         let first = Layout::choose(shape, &self.plain_moduli, Tiling::Wide { min_columns: self.min_columns })?;
         let wide = first.code.entries_per_record();

@@ -79,7 +79,7 @@ impl Asks for Inspire {
         layout.ciphertext_bytes(set) * layout.ciphertexts()
     }
 
-    /// The record in the planes of its group.
+    /// The record, decoded from the planes of its group.
     fn open(client: &RingClient<Self>, index: u64, opener: &SplitKey, answer: &[u8]) -> Result<Record> {
         let (set, layout, public) = (&client.set, &client.layout, client.public()?);
         let (item, first_bit) = layout.find(index);
@@ -100,7 +100,7 @@ impl Asks for Inspire {
         Ok(record)
     }
 
-    /// Every coefficient of every ciphertext: one error each, after the switch.
+    /// Logs one error for every coefficient of every ciphertext, after the switch.
     fn errors(
         RingClient { set, layout, .. }: &RingClient<Self>,
         (index, opener, answer): (u64, &SplitKey, &[u8]),

@@ -1,23 +1,23 @@
 //! Bits as coefficients of a polynomial modulo p, in linear time.
 //!
-//! Three codes. For p = 65537 a coefficient is a 16-bit word. For p = 65535 all values but 65535 are words; d - 1 words and 15 bits
-//! more, 16 d - 1 bits, fit into d coefficients all the same: the places of the words 65535 form a chain. The last coefficient
-//! is the 15 bits where no word is 65535; else it is 2^15 + the first such place, each such place holds 2^15 + the next, and
-//! the last of them the 15 bits. For other p a coefficient is floor(log2 p) bits.
+//! There are three codes. For p = 65537 a coefficient is a 16-bit word. For p = 65535 a coefficient is a word other than 65535; d - 1
+//! words and 15 bits, 16 d - 1 bits together, still fit into d coefficients, because the places of the words 65535 form a chain. The last
+//! coefficient is the 15 bits if no word is 65535; else it is 2^15 + the first such place, each such place holds 2^15 + the next, and
+//! the last of them holds the 15 bits. For other p a coefficient is floor(log2 p) bits.
 
 use lattice::wire::{Reader, Writer};
 
 /// Bits of a word.
 const WORD: usize = 16;
-/// The word that is no residue modulo 65535, and that modulus.
+/// The word that is not a residue modulo 65535, which is that modulus too.
 const MISSING: u32 = 65535;
-/// Where the places in a chain begin, above all values of 15 bits.
+/// The offset of the places in a chain, above all values of 15 bits.
 const LINK: u32 = 1 << 15;
 
-/// How bits become residues modulo p.
+/// The encoding of bits as residues modulo p.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// Each coefficient is so many bits.
+    /// A fixed number of bits in each coefficient.
     Plain(usize),
     /// Words of 16 bits modulo 65535.
     Chained,
@@ -60,7 +60,7 @@ impl Code {
         }
     }
 
-    /// Inverse of [`Self::encode`]: `8 * out.len()` bits at most. Residues that encode nothing give some bits.
+    /// Inverse of [`Self::encode`]: `8 * out.len()` bits at most. Residues that encode nothing give arbitrary bits.
     pub fn decode(self, coefficients: &[u32], out: &mut [u8]) {
         let mut unlinked = Vec::new();
         let (each, words) = match self {
@@ -93,7 +93,7 @@ fn words(bytes: &[u8], out: &mut [u32]) {
 fn link(words: &mut [u32]) {
     let Some((last, words)) = words.split_last_mut() else { return };
     let mut next = *last;
-    // From the last place to the first, each holds what the one after it was reached by.
+    // From the last place to the first, each receives the link to the one after it.
     for place in (0..words.len()).rev() {
         if words[place] == MISSING {
             words[place] = next;
@@ -106,7 +106,7 @@ fn link(words: &mut [u32]) {
 /// Inverse of [`link`].
 fn unlink(words: &mut [u32]) {
     let Some((last, words)) = words.split_last_mut() else { return };
-    // Every step of a chain goes up, so that a chain that is none ends too.
+    // Places must increase along a chain, so that the loop also ends for residues that encode nothing.
     let mut from = 0;
     while let Some(place) = last.checked_sub(LINK).map(|place| place as usize) {
         if place < from || place >= words.len() {

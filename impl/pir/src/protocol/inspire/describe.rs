@@ -14,7 +14,7 @@ use crate::core::tables::tables_of_block;
 use crate::core::{LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::ring_matrix::{Packing, Rlwe, masks_update_work, ring_numbers, seed_memory, seed_messages};
 
-/// How outputs are packed.
+/// The packing of the outputs.
 const PACKING: Method = Method::Inspiring;
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
@@ -40,7 +40,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     Ok(sizes)
 }
 
-/// Bytes of so many polynomials on the wire.
+/// Bytes of `polynomials` polynomials on the wire.
 fn wire_bytes(rlwe: &Rlwe, polynomials: u64) -> u64 {
     count(&[polynomials, rlwe.degree as u64, rlwe.residue_bits().into()]).div_ceil(8)
 }
@@ -50,7 +50,7 @@ pub(super) fn packing(params: &Set) -> Packing<'_> {
     Packing::new(&params.rlwe, PACKING, params.packing)
 }
 
-/// Polynomials of the encrypted point, zero where none is sent.
+/// Polynomials of the encrypted point, zero if none is sent.
 fn point_polynomials(params: &Set, layout: &Layout) -> u64 {
     if layout.sends_point(params) {
         2 * params.evaluation.gadget().length(params.rlwe.modulus()) as u64 * u64::from(layout.variables)
@@ -69,7 +69,7 @@ fn messages(params: &Set, layout: &Layout, workload: &Workload, sizes: &mut Size
     seed_messages(sizes, workload.queries, &asked, (answer, "(d log2(q_a) + kept log2(q_b)) c k / 8"));
 }
 
-/// Packing tables that an update makes anew: those of the groups its records are in.
+/// Number of packing tables that an update rebuilds, which are those of its records' groups.
 fn touched(layout: &Layout, workload: &Workload) -> u64 {
     let group = |index: u64| [layout.place(layout.find(index).0).group];
     count(&[workload.touched(layout.groups as u64, group), (layout.planes * layout.points) as u64])
@@ -119,7 +119,7 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     let tables = |outputs: u64| PACKING.preprocess_work(params.packing.shape(&params.rlwe), layout.degree) * outputs;
     let mut plan = Plan::default();
     let entries = count(&[rows, columns]);
-    // Records and what whitens them.
+    // The records and their whitening streams.
     let encoded =
         [(Kind::PrgBytes, count(&[2, stored])), (Kind::PlaneEntries, entries), (Kind::ColumnEntries, entries)];
     plan.phase("encode", interpolation_work(params, layout, count(&[rows, outputs / points])) + encoded.into());
@@ -141,7 +141,8 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     plan.step("answer", "evaluation", evaluated * count(&[ciphertexts, points - 1]));
     plan.phase("answer", SplitRlwe::switch_work(layout.degree) * ciphertexts);
     plan.phase("extract", ring.transforms(count(&[planes, queries])));
-    // Butterflies only turn what a record changes, as many coefficients of every polynomial as it has words; divisions spread it.
+    // Butterflies only rotate the changed coefficients, of which every polynomial has one for each word of the record; divisions spread the
+    // change over all coefficients.
     let planes_changed = count(&[updates.min(layout.items), planes]);
     let record_words = layout.code.coefficients(workload.shape.record_bits.div_ceil(planes) as usize) as u64;
     let words = match params.folding.interpolation {
@@ -150,7 +151,7 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     };
     let changed = count(&[updates, planes, points, words]);
     let listed = count(&[planes_changed, points, degree]);
-    // Evaluated at the point, then interpolated.
+    // The change is evaluated at the point, then interpolated.
     let evaluated = [(Kind::ListedEntries, listed), (Kind::Butterflies, listed)];
     plan.phase("update_encode", interpolation_work(params, layout, planes_changed) + evaluated.into());
     let columns_touched = count(&[touched, degree]);
@@ -171,7 +172,7 @@ fn interpolation_work(params: &Set, layout: &Layout, polynomials: u64) -> Work {
     Work::of(kind, &[polynomials, steps, layout.degree as u64])
 }
 
-/// All samples under one secret: the query's, the packing keys' and the encrypted point's.
+/// Every sample under one secret: those of the query, of the packing keys and of the encrypted point.
 fn instances(params: &Set, layout: &Layout) -> Vec<LweInstance> {
     let rows = layout.rows as u64;
     let samples =

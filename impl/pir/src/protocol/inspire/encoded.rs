@@ -13,8 +13,8 @@ use super::whitening::Whitening;
 use crate::core::{Change, Context, Database, Result, put_bits};
 use crate::parts::ring_matrix::{Difference, fill_rows};
 
-/// The coefficients of the interpolated polynomials, centred: rows of a matrix whose columns are the packed outputs'
-/// coefficients.
+/// The centred coefficients of the interpolated polynomials, as rows of a matrix whose columns are the coefficients of the packed
+/// outputs.
 pub(super) struct Encoded {
     pub layout: Layout,
     pub matrix: ColumnMatrix,
@@ -50,7 +50,7 @@ impl Encoded {
         Ok(encoded)
     }
 
-    /// The entries of some rows, row by row, those of 2^15 one less and listed by row and column.
+    /// The entries of some rows, row by row. Entries of 2^15 are stored as 2^15 - 1 and listed by row and column.
     fn rows(
         &self,
         (first_row, rows): (usize, usize),
@@ -90,7 +90,7 @@ impl Encoded {
         Ok(Interpolation::new(self.params.folding.interpolation, self.modulus, vectors, degree, (side, variables)))
     }
 
-    /// The representatives of residues around zero, from -p/2 to p/2, those of 2^15 one less and told.
+    /// The centred representatives of residues, from -p/2 to p/2. Those of 2^15 become 2^15 - 1 and are reported.
     fn centre(&self, residues: &[u32], out: &mut [i16], mut is_excess: impl FnMut(usize)) {
         let p = self.modulus.value() as i32;
         let mut largest = 0;
@@ -120,7 +120,7 @@ impl Encoded {
         columns.map(|col| i64::from(self.matrix.get(place.row, col)).rem_euclid(p) as u32).collect()
     }
 
-    /// Changes records; returns what was added to the polynomials, by row.
+    /// Changes records; returns the changes of the polynomials by row.
     pub fn change(&mut self, changes: &[Change], kernel: Kernel) -> Result<Vec<Difference>> {
         let layout = self.layout;
         let mut items: BTreeMap<Place, Vec<(usize, &[u8])>> = BTreeMap::new();
@@ -138,8 +138,8 @@ impl Encoded {
         Ok(differences)
     }
 
-    /// Changes one value of an interpolation. The polynomials are linear in the values: what is added is the interpolation of the
-    /// value's change at its point and of zeros elsewhere.
+    /// Changes one value of an interpolation. The polynomials are linear in the values: their change interpolates the value's change at its
+    /// point and zeros elsewhere.
     fn change_plane(
         &mut self,
         place: Place,

@@ -1,13 +1,13 @@
 //! Interpolation over R_p = Z_p[X]/(X^d + 1) at unit monomials (InsPIRe, sections 6.1 and G.3).
 //!
-//! All arithmetic is additions and negacyclic shifts of coefficient vectors but for one product with a constant: p needs no
-//! transforms of its own, and may be any odd number.
+//! Apart from one product with a constant, the arithmetic consists of additions and negacyclic shifts of coefficient vectors: p needs no
+//! transform, and may be any odd number.
 
 use ring::{Modulus, Vectors};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How polynomials through t points are found, and which points they are.
+/// The method of interpolation, which determines the t points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolate {
@@ -29,8 +29,8 @@ impl Interpolate {
 
 /// Interpolation at t points. Vectors of t elements of R_p are t * d residues, element after element.
 ///
-/// In several variables (appendix G.2) points are tuples, each of as many points; point j has digit a of j in that base as the place of
-/// its point of variable a, and coefficient j stands for the product of Z_a to the power of digit a.
+/// In several variables (appendix G.2) a point is a tuple with a point for each variable. Written in the base of the number of points of a
+/// variable, digit a of j is the number of point j's entry for variable a, and coefficient j belongs to the product of Z_a^(digit a of j).
 pub struct Interpolation {
     method: Interpolate,
     modulus: Modulus<u32>,
@@ -66,7 +66,7 @@ impl Interpolation {
         for line in values.chunks_exact_mut(side * d) {
             self.interpolate_line(line);
         }
-        // Along the other variables, whose lines are apart.
+        // Along the other variables, whose elements are not adjacent.
         let mut line = vec![0; if self.variables > 1 { side * d } else { 0 }];
         for variable in 1..self.variables {
             let stride = side.pow(variable) * d;
@@ -163,7 +163,7 @@ impl Interpolation {
                 self.divide(at, i - j, j);
             }
         }
-        // From the differences z_k: P <- P (Z - X^k) + z_k, in place: coefficient i of P is at k + 1 + i before the step.
+        // P <- P (Z - X^k) + z_k for the differences z_k, in place: coefficient i of P is at k + 1 + i before the step.
         for k in (0..t.saturating_sub(1)).rev() {
             for i in k..t - 1 {
                 let (low, high) = values.split_at_mut((i + 1) * d);

@@ -1,4 +1,4 @@
-//! How a database becomes rows of interpolated polynomials.
+//! The layout of a database as rows of interpolated polynomials.
 
 use lattice::wire::packed_bytes;
 use serde_json::json;
@@ -9,11 +9,11 @@ use super::set::{Body, Folding, QueryCoefficients, Set, side_of};
 use crate::core::plan::operations;
 use crate::core::{Error, Result, Shape};
 
-/// Rows above the set's by this part of them are taken before the points or the answers are doubled: the part that databases
-/// modulo 65535 lack of whole powers of two is at most 1/63.
+/// The rows may exceed the set's by this part before the points or the answers are doubled. Databases modulo 65535 need at most 1/63
+/// more rows than a power of two.
 const SPARE_ROWS: u64 = 16;
 
-/// Largest number of columns, outputs times degree: the address space of small machines is not the bound, mistakes are.
+/// Largest number of columns, outputs times degree. It catches mistakes; larger layouts would fit the address space.
 const MAX_OUTPUTS: u64 = 1 << 20;
 
 /// The layout of a database. An item is a polynomial of whole records, or the polynomials (planes) of one record. Item
@@ -24,7 +24,7 @@ pub struct Layout {
     pub shape: Shape,
     /// Ring degree d.
     pub degree: usize,
-    /// How bits become coefficients.
+    /// The encoding of bits as coefficients.
     pub code: Code,
     /// Records of an item.
     pub records_per_item: u64,
@@ -40,9 +40,9 @@ pub struct Layout {
     pub variables: u32,
     /// Points of one variable: t is its power.
     pub side: usize,
-    /// Interpolations in a row: each is evaluated, and answers hold all.
+    /// Interpolations in a row. Each is evaluated, and answers hold the results of all.
     pub groups: usize,
-    /// Coefficients of a polynomial that hold anything.
+    /// Coefficients of a polynomial that hold data.
     pub used: usize,
 }
 
@@ -128,7 +128,7 @@ impl Layout {
         ring::ColumnMatrix::stored_bytes_for(self.rows, self.columns())
     }
 
-    /// Where an item is.
+    /// The place of an item.
     pub fn place(&self, item: u64) -> Place {
         let (cell, point) = (item / self.points as u64, item % self.points as u64);
         let (row, group) = (cell / self.groups as u64, cell % self.groups as u64);
@@ -154,7 +154,7 @@ impl Layout {
         (first, (end - first).min(self.plane_bits() as u64) as usize)
     }
 
-    /// What `describe` shows.
+    /// The layout as a description has it.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         operations(json!({
             "rows": self.rows,

@@ -1,5 +1,5 @@
-//! What server and clients derive from the public seed: all masks. Every use has a seed of its own, so that no two samples
-//! under one secret share a mask; and the stream that data are whitened with.
+//! The values that server and clients derive from the public seed: all masks, and the stream that whitens the data. Every use has its own
+//! seed, so that no two samples under one secret share a mask.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::core::seed::SEED_BYTES;
 use crate::core::{Error, Result};
 use crate::parts::ring_matrix::RingQueries;
 
-/// Bytes of a seed and the index of its stream before the bodies of a serialised RGSW ciphertext: public, so not sent.
+/// Bytes of a seed and of the index of its stream, which precede the bodies of a serialised RGSW ciphertext. They are public and not sent.
 const ORIGIN_BYTES: usize = SEED_BYTES + 8;
 
 /// Ring, gadgets and masks.
@@ -28,7 +28,7 @@ pub struct Public {
     /// The gadget of the encrypted point.
     pub evaluation: RingGadget<u32>,
     evaluation_seed: Seed,
-    /// What makes data random.
+    /// The streams that whiten the data.
     pub whitening: Whitening,
 }
 
@@ -44,8 +44,8 @@ impl Public {
         Ok(Self { queries, packing, masks, evaluation, evaluation_seed: seed.derive("point"), whitening, ring })
     }
 
-    /// The masks of an encrypted point: row r, of those of -s m first and of m then, is stream r; those of the next variable follow. A
-    /// secret encrypts one point.
+    /// The masks of an encrypted point: stream r is the mask of row r, rows of -s m before rows of m, variable after variable. A secret
+    /// encrypts one point.
     pub fn point_masks(&self) -> Masks {
         Masks::new(self.evaluation_seed)
     }

@@ -24,7 +24,7 @@ use crate::parts::ring_matrix::{
     workspace,
 };
 
-/// The interpolated database, its hint and the packing tables made of it.
+/// The interpolated database, its hint and its packing tables.
 pub struct Server {
     params: Set,
     seed: Seed,
@@ -35,10 +35,10 @@ pub struct Server {
     tables: Tables<PackingTable>,
 }
 
-/// One query as the server computes with it.
+/// One query in the server's form.
 struct Query {
     keys: PackingKeys,
-    /// Of each variable; none where there is one point only.
+    /// The encrypted point of each variable; empty if there is one point only.
     point: Vec<Rgsw<u32>>,
 }
 
@@ -73,7 +73,7 @@ impl Server {
         Ok((queries, vectors))
     }
 
-    /// For each coefficient of Z, for each query, the packed output: those from `first_output` on.
+    /// For each coefficient of Z and each query the packed output, from `first_output` on.
     fn pack(
         &self,
         queries: &[Query],
@@ -99,8 +99,8 @@ impl Server {
         Ok(packed)
     }
 
-    /// Horner's rule at each query's point (Algorithm 9), in one variable after the other (appendix G.2): from coefficients, those of
-    /// the first variable's powers next to each other, the lowest first, to values.
+    /// Horner's rule at each query's point (Algorithm 9), in one variable after the other (appendix G.2), from coefficients to values.
+    /// Coefficients of the first variable's powers are adjacent, the lowest first.
     fn evaluate(
         &self,
         queries: &[Query],
@@ -149,7 +149,7 @@ impl Server {
 impl protocol::Server for Server {
     type Set = Set;
 
-    /// Encodes the database and computes what no client is needed for (phases `encode`, `hint`, `packing_tables`).
+    /// Encodes the database and computes everything that does not need a client (phases `encode`, `hint`, `packing_tables`).
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::choose(params, database.shape())?;
         let seed = fresh_seed(&mut context.rng);
@@ -184,7 +184,7 @@ impl protocol::Server for Server {
         seed::publish(NAME, &self.seed)
     }
 
-    /// Answers every query of every request: one pass over the database and one over each packing table serve all.
+    /// Answers every query of every request in one pass over the database and one over each packing table.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = &context.clock;
         let (queries, vectors) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
@@ -203,7 +203,7 @@ impl protocol::Server for Server {
         clock.time("answer_switch", Group::Online, || self.respond(requests, &evaluated))
     }
 
-    /// Changes records: encoding and hint by what changes, and the packing tables that are touched (phases `update_encode`,
+    /// Changes records: updates encoding and hint by the differences and rebuilds the touched packing tables (phases `update_encode`,
     /// `update_hint`, `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let clock = &context.clock;

@@ -14,9 +14,9 @@ pub(super) const NAME: &str = "inspire";
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
-    /// Which coefficients of a body an answer holds.
+    /// The coefficients of a body that an answer holds.
     pub body: Body,
-    /// How a query's coefficients travel.
+    /// The encoding of a query's coefficients on the wire.
     #[serde(default)]
     pub query_coefficients: QueryCoefficients,
     /// Rows, points and plaintexts.
@@ -37,16 +37,16 @@ pub struct Set {
 pub struct Folding {
     /// Plaintext modulus p, odd.
     pub plain_modulus: u32,
-    /// Rows N/t that a query selects from; smaller databases have fewer, and up to 1/16 more are taken before t is doubled.
+    /// Rows N/t that a query selects from. Smaller databases have fewer; up to 1/16 more are used before t is doubled.
     pub rows: u64,
     /// Largest number t of points of an interpolation.
     pub points: u64,
-    /// Variables of interpolated polynomials: points are tuples with one entry a variable, t is a power of that exponent (appendix G.2).
+    /// Variables of interpolated polynomials: points are tuples with an entry for each variable, and t is a power with this exponent (appendix G.2).
     #[serde(default = "one")]
     pub variables: u32,
-    /// How polynomials are interpolated.
+    /// The method of interpolation.
     pub interpolation: Interpolate,
-    /// Whether smaller databases have as many rows, those past their records of zeros.
+    /// Whether smaller databases have all these rows, with zeros past their records.
     #[serde(default)]
     pub padded: bool,
 }
@@ -55,7 +55,7 @@ fn one() -> u32 {
     1
 }
 
-/// The `[evaluation]` table: a gadget, and when the point is sent.
+/// The `[evaluation]` table: a gadget, and whether the point is always sent.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
@@ -66,7 +66,7 @@ pub struct Evaluation {
     dropped: usize,
     /// Which digits.
     digits: Digits,
-    /// Whether the point is sent even where there is only one.
+    /// Whether the point is sent even if there is only one.
     pub always_sent: bool,
 }
 
@@ -77,18 +77,18 @@ impl Evaluation {
     }
 }
 
-/// How a query's coefficients travel.
+/// The encoding of a query's coefficients on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QueryCoefficients {
     /// Each in whole bytes.
     #[default]
     Bytes,
-    /// Their residues in as many bits as those have: all modulo the first prime, then all modulo the second.
+    /// Bit-packed residues: all modulo the first prime, then all modulo the second.
     Bits,
 }
 
-/// Which coefficients of a body an answer holds.
+/// The coefficients of a body that an answer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
@@ -100,10 +100,10 @@ pub enum Body {
 
 /// Most rows of a set.
 const MAX_ROWS: u64 = 1 << 24;
-/// Most variables of a set: each takes an encrypted point.
+/// Most variables of a set; each takes an encrypted point.
 const MAX_VARIABLES: u32 = 4;
 
-/// The least number whose power of exponent `variables` is at least `points`.
+/// The least number whose `variables`-th power is at least `points`.
 pub(super) fn side_of(points: u64, variables: u32) -> u64 {
     let mut side = (points as f64).powf(1.0 / f64::from(variables)).round() as u64;
     // The root in floating point is off by one at most.

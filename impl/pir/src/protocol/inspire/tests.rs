@@ -142,7 +142,7 @@ fn records_of_100_kilobytes_survive() {
     retrieves_long_records::<Inspire>(&set(&[("points = 8", "points = 1"), ("rows = 20", "rows = 300")]));
 }
 
-/// The paper's dimensions with so many rows and points.
+/// The paper's dimensions with these numbers of rows and points.
 fn published(rows: u32, points: u32) -> Set {
     set(&[
         ("degree = 64", "degree = 2048"),

@@ -1,9 +1,9 @@
-//! Data made random for any data: before it is encoded, every polynomial's bit string is added (XOR) to a stream of the public
-//! seed, which clients take off again.
+//! Whitening: before it is encoded, every polynomial's bit string is added (XOR) to a stream of the public seed, which clients remove
+//! again.
 //!
-//! Interpolations of random values are uniform modulo p, whatever the records: the entries 2^15 that a matrix of 16 bits has to list are
-//! one in 65537 of any database, and columns agree, so that their packing errors add up, in none. This holds for databases that were
-//! there before the seed. It hides nothing.
+//! Whatever the records, the interpolations of whitened values are uniform modulo p: one entry in 65537 is 2^15, which a matrix of 16 bits
+//! must list, and no two columns agree, whose packing errors would add up. This holds for databases that do not depend on the seed.
+//! Whitening hides nothing.
 
 use ring::{Prg, Seed};
 
@@ -29,7 +29,7 @@ impl Whitening {
         self.bits.div_ceil(8)
     }
 
-    /// Adds the stream of a polynomial to its bit string, or takes it off; what follows in `string` stays as it is.
+    /// Adds the stream of a polynomial to its bit string, or removes it; the rest of `string` is unchanged.
     ///
     /// # Panics
     /// If `string` is shorter than the polynomial's.

@@ -72,7 +72,7 @@ impl Asks for Inspire2 {
         Ok(layout.cells().record(&entries, layout.cells().place(index).2))
     }
 
-    /// The errors of every digit of the cells asked for and of the entries that the digits are of.
+    /// Logs the errors of every digit of the requested cells, and of the entries made of these digits.
     fn errors(
         client: &RingClient<Self>,
         (index, opener, answer): (u64, &SplitKey, &[u8]),
@@ -104,7 +104,7 @@ impl Asks for Inspire2 {
     }
 }
 
-/// The ciphertexts of one copy of a cell, each with how many of its coefficients are digits.
+/// The ciphertexts of one copy of a cell, each with the number of its coefficients that are digits.
 fn ciphertexts(
     RingClient { set, layout, .. }: &RingClient<Inspire2>,
     answer: &[u8],
@@ -118,7 +118,7 @@ fn ciphertexts(
     })
 }
 
-/// The first layer's ciphertext that the second layer's digits are of, for one copy of a cell.
+/// The first layer's ciphertext of one copy of a cell, composed of the second layer's digits.
 fn first_layer(client: &RingClient<Inspire2>, opener: &SplitKey, answer: &[u8]) -> Result<SplitRlwe> {
     let RingClient { set, layout, .. } = client;
     let (p, degree) = (1u64 << set.entry_bits, layout.ring_degree);

@@ -44,7 +44,7 @@ fn key_polynomials(params: &Set, layout: &Layout) -> u64 {
     layout.key_gammas(params).len() as u64 * params.digits()
 }
 
-/// Sizes of the packing of so many ciphertexts into one.
+/// Sizes of the packing of `gamma` ciphertexts into one.
 pub(super) fn packing(params: &Set, gamma: usize) -> Packing<'_> {
     Packing::new(&params.rlwe, Method::Inspiring, params.packing).of_gamma(gamma)
 }
@@ -60,7 +60,7 @@ fn all_tables(params: &Set, layout: &Layout) -> [u64; 2] {
     std::array::from_fn(|i| count(&[tables[i] as u64, packing(params, params.gammas()[i]).held_table_bytes()]))
 }
 
-/// Packing tables of the first layer that an update makes anew, and copies whose tables of the second layer.
+/// Numbers that an update rebuilds: packing tables of the first layer, and copies whose tables of the second layer.
 fn touched(layout: &Layout, workload: &Workload) -> [u64; 2] {
     let first = workload.touched(layout.groups() as u64, |index| layout.groups_of(index));
     let copies = |index| layout.groups_of(index).map(|group| group % layout.copies);
@@ -93,10 +93,10 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
         TableBytes::new("masks", blocks * poly),
         TableBytes::new("packing key masks", key_masks),
     ];
-    // The first hints are polynomials made one by one beside others that are freed, whose places the allocator fills only in part: three
-    // sixteenths of them stay empty (measured from 7 to 98 MiB of hints).
+    // The first hints are allocated one by one while others are freed, and the allocator reuses the freed places only in part: another three
+    // sixteenths of their bytes stay empty (measured from 7 to 98 MiB of hints).
     let holes = count(&[3, layout.columns() as u64, poly]) / 16;
-    // While a table is made, or a ciphertext packed without one: sums of the masks' images; of the first layer also the ring masks.
+    // While a table is made, or a ciphertext is packed without one: sums of the masks' images, and for the first layer also the ring masks.
     let working = |i: usize| packing(params, params.gammas()[i]).packing_bytes(params.gammas()[i]);
     let second = if layout.selects_whole { 0 } else { working(1) };
     let first = params.gammas()[0] as u64 * poly + working(0);
@@ -124,7 +124,7 @@ fn memory(params: &Set, layout: &Layout, workload: &Workload) -> MemoryMap {
     seed_memory(server, key_masks, second.max(encoding).max(online).saturating_add(holes))
 }
 
-/// What the phases' work is counted from.
+/// The quantities from which the phases' work is counted.
 struct Load<'a> {
     params: &'a Set,
     layout: &'a Layout,
@@ -230,8 +230,8 @@ impl Load<'_> {
         plan.step("answer", "first_product", product_work(rows, columns, stored, (queries, 2)));
         let [tables, _] = all_tables(self.params, layout);
         plan.step("answer", "first_packing", BlockDiagonal::multiply_work(tables, queries));
-        // Of each table the body goes back to coefficients after its table was read, and the gamma_0 that it holds to q1; with small
-        // gammas these are many, so that they are no part of what overlaps. Timed with the packing.
+        // After a table was read, its body is transformed back to coefficients, and gamma_0 of them are switched to q1. With small gammas
+        // there are many tables, so that this work does not overlap with reading. It is timed with the packing.
         let switched = Work::of(Kind::CoefficientsSwitched, &[queries, groups, self.params.gammas()[0] as u64]);
         plan.step("answer", "first_bodies", self.ring.transforms(count(&[queries, groups])) + switched);
     }

@@ -19,9 +19,9 @@ pub(super) struct First {
     query_masks: Vec<Poly<u32, Ntt>>,
     /// For each column of cells and copy the ring masks of its gamma_0 columns, which updates change.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
-    /// For each column of cells and copy.
+    /// The packing tables, one for each column of cells and copy.
     tables: Tables<PackingTable>,
-    /// The packed masks of tables that are not kept.
+    /// The packed masks, if the tables are not kept.
     masks: Vec<Poly<u32, Coefficient>>,
 }
 
@@ -39,7 +39,7 @@ impl First {
         Ok(Self { matrix, query_masks: public.first.masks(), hints: Vec::new(), tables, masks: Vec::new() })
     }
 
-    /// Bytes of the query's masks, of the hints, and of the packing tables with the packed masks that are kept apart.
+    /// Bytes of the query's masks, of the hints, and of the packing tables with the packed masks that are kept without them.
     pub fn held(&self) -> [usize; 3] {
         let tables = self.tables.kept().map(PackingTable::held_bytes).chain(self.masks.iter().map(Poly::bytes));
         let hints = self.hints.iter().flatten().map(Poly::bytes);
@@ -64,7 +64,7 @@ impl First {
         Ok(())
     }
 
-    /// Makes the table of every column of cells (phase `packing_tables`); where tables are not kept, for its mask.
+    /// Makes the table of every column of cells (phase `packing_tables`); if tables are not kept, only its mask stays.
     pub fn make_tables(&mut self, public: &Public, context: &Context) -> Result<()> {
         let fresh = |group: usize| fresh_table(public, &self.hints[group]);
         if context.streamed {
@@ -115,8 +115,8 @@ impl First {
         Ok(bodies_of(public, table, std::iter::once(query), group)?.concat())
     }
 
-    /// Writes changed records into their cells and their differences into hints; returns the groups they stand in, without their
-    /// tables.
+    /// Writes changed records into their cells and adds their differences to hints; drops the tables of their groups, and returns these
+    /// groups.
     pub fn change(&mut self, public: &Public, changes: &[Change]) -> Result<BTreeSet<usize>> {
         let layout = &public.layout;
         let touched: BTreeSet<usize> = changes.iter().flat_map(|(index, _)| layout.groups_of(*index)).collect();

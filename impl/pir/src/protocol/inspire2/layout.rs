@@ -1,4 +1,4 @@
-//! How a database is laid out for two layers of gamma_0 entries a cell.
+//! The layout of a database for two layers, with gamma_0 entries a cell.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use super::set::Set;
 use crate::core::{Error, Result, Shape};
 use crate::parts::ring_matrix::Cells;
 
-/// Most cells of a record whose digits are packed: each takes tables of its own, 192 MiB as published. Those of longer records are
+/// Most cells of a record whose digits are packed: each takes its own tables, 192 MiB as published. Longer records are
 /// selected whole.
 const MAX_PACKED_CELLS: u64 = 8;
 /// log2 of the side of a tile of cells: databases of up to one tile have 2^11 f rows.
@@ -20,8 +20,8 @@ const LOG_TILE: u32 = 11;
 /// record r t + g in *copies* of the cell. The first layer's matrix has N / t rows; column (g copies + x) gamma_0 + j is entry j of
 /// copy x of the cells (., g).
 ///
-/// Of records of many cells the second layer selects whole polynomials: its query is a ring element a column of cells, and the digits
-/// of a cell's ciphertext, mask and body, are the coefficients of ceil((mask_digits + body_digits) / d) polynomials.
+/// For records of many cells the second layer selects whole polynomials: its query is a ring element for each column of cells, and the
+/// digits of a cell's ciphertext, mask and body, are the coefficients of ceil((mask_digits + body_digits) / d) polynomials.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The database.
@@ -49,8 +49,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// N / t = 2^(11 + ceil(tau / 2)) f, tau = ceil(log2 tiles), tiles of 2^22 cells, and as many columns as are then needed. Where
-    /// polynomials are selected whole, N / t is f times the power of two that makes both queries about as long.
+    /// N / t = 2^(11 + ceil(tau / 2)) f, tau = ceil(log2 tiles), tiles of 2^22 cells; the columns follow from it. If polynomials are
+    /// selected whole, N / t is f times the power of two that makes both queries about equally long.
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (gamma, ring_degree) = (params.gammas()[0], params.rlwe.degree);
         let cell_bits = gamma as u64 * u64::from(params.entry_bits);
@@ -88,17 +88,17 @@ impl Layout {
         })
     }
 
-    /// Coefficients of the second query: one a column of cells, or a ring element.
+    /// Coefficients of the second query: for each column of cells one, or those of a ring element.
     pub fn second_entries(&self) -> usize {
         if self.selects_whole { self.cell_columns * self.ring_degree } else { self.cell_columns }
     }
 
-    /// Where the second query has its message for a column of cells.
+    /// The place of the second query's message for a column of cells.
     pub fn second_index(&self, column: usize) -> usize {
         if self.selects_whole { column * self.ring_degree } else { column }
     }
 
-    /// The different gammas of packings in use, each with keys of its own.
+    /// The different gammas of packings in use, each with its own keys.
     pub fn key_gammas(&self, params: &Set) -> Vec<usize> {
         let mut gammas = if self.selects_whole { vec![self.gamma] } else { params.gammas().to_vec() };
         gammas.sort_unstable();
@@ -116,13 +116,13 @@ impl Layout {
         self.groups() * self.gamma
     }
 
-    /// Where records are in the first layer's matrix: a cell with its copies.
+    /// The places of records in the first layer's matrix: a cell with its copies.
     pub fn cells(&self) -> Cells {
         let Self { shape, records_per_cell: records, cell_columns: columns, entry_bits, .. } = *self;
         Cells { shape, records, columns, entries: self.entries(), entry_bits }
     }
 
-    /// Ciphertexts of the first layer that a record is in.
+    /// Ciphertexts of the first layer that hold a record.
     pub fn groups_of(&self, index: u64) -> RangeInclusive<usize> {
         self.cells().groups_of(index, self.gamma)
     }
@@ -145,8 +145,8 @@ impl Layout {
         ring::ColumnMatrix::stored_bytes_for(self.cell_columns, self.copies * self.mask_digits)
     }
 
-    /// The ciphertexts of a copy in an answer: coefficients of each body, and how many of them are digits; in order those of the mask's
-    /// digits, then of the body's.
+    /// The ciphertexts of a copy in an answer: coefficients of each body, and the number of them that are digits; those of the mask's digits
+    /// come before those of the body's.
     pub fn ciphertexts(&self, params: &Set) -> Vec<(usize, usize)> {
         let cut = |digits: usize, width: usize| (0..digits).step_by(width).map(move |start| width.min(digits - start));
         if self.selects_whole {
@@ -157,7 +157,7 @@ impl Layout {
         masks.chain(cut(self.body_digits, gamma2).map(|digits| (gamma2, digits))).collect()
     }
 
-    /// Ciphertexts of a copy whose digits are packed by tables, and without.
+    /// Numbers of a copy's ciphertexts that are packed by tables and without.
     pub fn outputs(&self, params: &Set) -> [usize; 2] {
         if self.selects_whole {
             return [0, 0];
@@ -165,7 +165,7 @@ impl Layout {
         [self.mask_digits.div_ceil(params.gammas()[1]), self.body_digits.div_ceil(params.gammas()[2])]
     }
 
-    /// Bytes of a copy in an answer: whole masks, and of bodies the coefficients that were packed.
+    /// Bytes of a copy in an answer: whole masks, and the packed coefficients of bodies.
     pub fn copy_bytes(&self, params: &Set) -> usize {
         let each = self.ciphertexts(params).into_iter();
         each.map(|(kept, _)| params.switch.bytes(self.ring_degree, kept) as usize).sum()
@@ -181,7 +181,7 @@ impl Layout {
         ((self.rows + self.second_entries()) * params.rlwe.residue_bits() as usize).div_ceil(8)
     }
 
-    /// The layout's numbers for a description.
+    /// The layout as a description has it.
     pub fn describe(&self, params: &Set) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
         crate::core::plan::operations(json!({

@@ -1,6 +1,6 @@
 //! InsPIRe^(2) (InsPIRe, section 5): two layers over one ring. Partial InspiRING packs the first layer's answers into small
-//! ciphertexts, whose digits the second layer selects from and packs again (of long records it selects whole polynomials of digits). docs/inspire2.md has the symbols, byte formulas and
-//! noise theorem.
+//! ciphertexts; the second layer selects from their digits and packs again (for long records it selects whole polynomials of digits).
+//! docs/inspire2.md has the symbols, byte formulas and noise theorem.
 
 mod client;
 mod describe;

@@ -1,4 +1,4 @@
-//! What server and clients derive from the public seed.
+//! The values that server and clients derive from the public seed.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ pub struct Public {
     pub second: RingQueries,
     /// A packing with its key masks for each different gamma, by gamma.
     packings: Vec<(Packing, PackingMasks)>,
-    /// Which of them serve gamma_0, gamma_1 and gamma_2.
+    /// The packings for gamma_0, gamma_1 and gamma_2.
     serving: [usize; 3],
 }
 
 impl Public {
-    /// Each use has a seed of its own, derived from the public one, and packings derive theirs from their gamma: under one
+    /// Each use has its own seed, derived from the public one, and packings derive theirs from their gamma: under one
     /// secret no mask is used twice.
     pub fn new(params: &Set, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
@@ -44,7 +44,7 @@ impl Public {
             first: RingQueries::new(&ring, seed.derive("first query"), layout.rows),
             second: RingQueries::new(&ring, seed.derive("second query"), layout.second_entries()),
             packings: packings.collect::<Result<_>>()?,
-            // Where polynomials are selected whole, gamma_1 and gamma_2 pack nothing and have no keys.
+            // If polynomials are selected whole, gamma_1 and gamma_2 pack nothing and have no keys.
             serving: params.gammas().map(|gamma| gammas.iter().position(|other| *other == gamma).unwrap_or(0)),
             ring,
         })

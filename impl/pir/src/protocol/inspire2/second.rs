@@ -22,7 +22,7 @@ pub(super) struct Second {
     pub query_masks: Vec<Poly<u32, Ntt>>,
     /// For each copy the ring masks of its columns, which updates change.
     hints: Vec<Vec<Poly<u32, Ntt>>>,
-    /// For each copy, one for every gamma_1 digits.
+    /// The packing tables: for each copy, one for every gamma_1 digits.
     pub tables: Tables<Vec<PackingTable>>,
 }
 
@@ -69,7 +69,7 @@ impl Second {
         [digits, self.query_masks.iter().map(Poly::bytes).sum(), hints.sum(), tables.sum()]
     }
 
-    /// Writes the digits of one mask of the first layer; returns what was added to those of its copy.
+    /// Writes the digits of one mask of the first layer; returns their changes.
     fn set_mask(&mut self, public: &Public, first: &First, group: usize) -> Result<Vec<i32>> {
         let layout = &public.layout;
         let digits = mask_digits(public, first, group)?;
@@ -87,7 +87,7 @@ impl Second {
         self.tables.invalidate(copies);
     }
 
-    /// Takes in new masks of some groups of the first layer: digits, hints by what changes, and the tables that are missing.
+    /// Applies new masks of some groups of the first layer: writes digits, adds their differences to hints, makes missing tables.
     pub fn update(
         &mut self,
         public: &Public,
@@ -106,7 +106,7 @@ impl Second {
                 }
             }
             if !incremental {
-                // Old masks do not lie beside new ones.
+                // Frees the old masks before the new ones are made.
                 self.hints[copy].clear();
                 self.hints[copy] = self.masks_of(public, copy, threads)?;
             }

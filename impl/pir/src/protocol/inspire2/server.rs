@@ -27,7 +27,7 @@ pub struct Server {
     second: SecondLayer,
 }
 
-/// The digits of the first layer's ciphertexts: packed once more, or selected in whole polynomials.
+/// The second layer: digits of the first layer's ciphertexts, packed once more or selected as whole polynomials.
 enum SecondLayer {
     Packed(Second),
     Whole(Whole),
@@ -38,7 +38,7 @@ enum SecondLayer {
 struct Queries {
     first: Vec<ResidueVector>,
     second: Vec<ResidueVector>,
-    /// In place of `second` where polynomials are selected whole.
+    /// Replaces `second` if polynomials are selected whole.
     selectors: Vec<Selector>,
     keys: Vec<Keys>,
 }
@@ -68,7 +68,7 @@ impl Server {
         (first..first + self.public.layout.gamma).map(move |column| self.first.matrix.get(row, column))
     }
 
-    /// What the second layer's answer to query `k` of a request decrypts to in a column of cells: copy by copy the digits of the first
+    /// The plaintext of the second layer's answer to query `k` of a request for a column of cells: for each copy the digits of the first
     /// layer's mask, then of its body.
     pub(super) fn second_messages(
         &self,
@@ -128,7 +128,7 @@ impl Server {
         context: &Context,
     ) -> Result<Vec<u8>> {
         let (params, layout, ring) = (&self.public.params, &self.public.layout, &*self.public.ring);
-        // Of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
+        // The digits of the packed bodies: t rows; digit j of copy x is column x body_digits + j.
         let columns = (layout.copies, layout.gamma, layout.body_digits);
         let digits = digit_columns(values, columns, layout.ring_degree, |values, out| {
             centred_digits(digits_of(params), values.iter().copied(), out);
@@ -153,7 +153,7 @@ impl Server {
         Ok(answer)
     }
 
-    /// Each query's answer where digits are packed (phases `answer_second_product`, `answer_mask_packing`, `answer_body_packing`).
+    /// Each query's answer if digits are packed (phases `answer_second_product`, `answer_mask_packing`, `answer_body_packing`).
     fn packed_answers(
         &self,
         second: &Second,
@@ -244,8 +244,8 @@ impl protocol::Server for Server {
         })
     }
 
-    /// Changes records: hints by what changes; the tables of the columns of cells they stand in are made anew, and those of the second
-    /// layer's copies that these are in. Clients hold nothing of the database, so they need no message.
+    /// Changes records: adds differences to hints, and rebuilds the tables of the records' columns of cells and those of the touched copies
+    /// of the second layer. Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let clock = &context.clock;
         let Self { public, first, second, .. } = self;

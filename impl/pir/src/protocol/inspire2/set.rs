@@ -21,7 +21,7 @@ pub struct Set {
     gamma1: usize,
     /// gamma_2: results packed into a ciphertext of the bodies' digits.
     gamma2: usize,
-    /// f: the first query is f times as long, the second f times shorter.
+    /// f: makes the first query f times longer, the second f times shorter.
     pub rows_factor: usize,
     /// Modulus to which the first layer's ciphertexts are switched before they are cut into digits.
     pub switched_modulus: u32,

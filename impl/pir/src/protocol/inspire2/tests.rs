@@ -44,7 +44,7 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     check_everywhere::<Inspire2>(&set(&narrow), 600, 77, 1, 2);
 }
 
-/// Records of two cells, all in the second of three columns of cells: as many as are taken into the first layer's hints at most, and one
+/// Records of two cells, all in the second of three columns of cells: the largest number that is added to the first layer's hints, and one
 /// more, for which they are computed again.
 #[test]
 fn first_hints_are_updated_either_way() {

@@ -1,5 +1,5 @@
-//! The second layer of long records: the digits of a cell's ciphertext, of its mask and then of its body, are the coefficients of
-//! polynomials of d digits, and the second query selects them whole. The bodies' digits depend on the query, those of masks do not.
+//! The second layer of long records: the digits of a cell's ciphertext, first of its mask and then of its body, are the coefficients of
+//! polynomials of d digits, which the second query selects whole. Only the bodies' digits depend on the query.
 
 use lattice::Rlwe;
 
@@ -13,7 +13,7 @@ use crate::parts::ring_matrix::Selector;
 
 /// The digits of every mask of the first layer.
 pub(super) struct Whole {
-    /// For each group of the first layer, so many as a mask has.
+    /// For each group of the first layer, the digits of its mask.
     digits: Vec<i16>,
 }
 
@@ -42,7 +42,7 @@ impl Whole {
     /// The answer to one query: its ciphertexts of each copy; `values` are the packed bodies of the first layer, group after group.
     pub fn answer(&self, public: &Public, query: &Selector, values: &[u32], threads: usize) -> Result<Vec<u8>> {
         let Public { params, layout, .. } = public;
-        // Written where it is sent from: parts of their own would be as many small blocks, whose memory the allocator keeps.
+        // Written directly into the message: separate parts would be many small blocks, whose memory the allocator keeps.
         let mut answer = vec![0; layout.answer_bytes(params)];
         let each = layout.copy_bytes(params);
         let copy = |(copy, out): (usize, &mut [u8])| self.copy(public, (query, values), copy, out);

@@ -29,11 +29,11 @@ pub struct Client<F> {
     pub(super) layout: Layout,
     responder: Responder,
     pub(super) secrets: Secrets,
-    /// Of queries.
+    /// The secrets of queries.
     error: DiscreteGaussian,
-    /// Tells this client's keys from another's in the noise log.
+    /// Identifies this client's keys in the noise log.
     key: u64,
-    /// The seed of all queries, where they share one, and how many it has served.
+    /// The seed of all queries, if they share one, and the number of queries it has served.
     seed: Option<(QuerySeed, u64)>,
 }
 
@@ -43,14 +43,14 @@ impl<F: Selecting> Client<F> {
         let ring = self.secrets.ring.ring();
         let encoder = Encoder::new(self.layout, ring, true);
         let error = self.params.rlwe.error.sampler()?;
-        // A seed of its own: no mask of the keys comes again.
+        // A separate seed, so that no mask of the keys is used again.
         let mut masks = Masks::new(fresh_seed(&mut context.rng));
         let scaled = (&self.secrets.ring, self.params.scale());
         let bytes = encrypted::encrypt(&encoder, database, scaled, &error, &mut masks, context)?;
         Ok(Frame::of(F::NAME, encrypted::DATABASE, &bytes))
     }
 
-    /// The bodies of a request from its query number `first` on, under that seed; none if the seed does not suit them.
+    /// The bodies of a request from its query number `first` on, under that seed; `None` if the seed does not suit them.
     fn bodies(&self, seed: &QuerySeed, first: u64, places: &[Place], context: &mut Context) -> Result<Option<Vec<u8>>> {
         let encryption = self.params.encryption();
         let bits = index_bits(&self.layout);
@@ -78,7 +78,7 @@ impl<F: Selecting> Client<F> {
         message.payload().chunks_exact(self.responder.response_bytes())
     }
 
-    /// What opens the answer to a query for that place, whose plaintext polynomials are `cell`.
+    /// The trace that opens the answer to a query for a place whose plaintext polynomials are `cell`.
     fn trace<'a>(&'a self, place: Place, cell: Vec<Vec<i64>>, noise: &'a mut NoiseLog) -> Trace<'a, F> {
         let Self { params, layout, secrets, key, .. } = self;
         Trace { params, layout, secrets, place, cell, key: *key, noise }
@@ -111,7 +111,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
         })
     }
 
-    /// Fresh keys (phase `keys`), the seed of all queries where they share one, and the client's records where it owns them (phase
+    /// Fresh keys (phase `keys`), the seed of all queries if they share one, and the client's encrypted records if it owns them (phase
     /// `database_encryption`).
     fn upload(&mut self, owned: Option<&Database>, context: &mut Context) -> Result<Messages> {
         let clock = Arc::clone(&context.clock);
@@ -169,7 +169,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
         Ok(records)
     }
 
-    /// The errors of every coefficient of a response, in units of the body's modulus.
+    /// Logs the errors of every coefficient of a response, in units of the body's modulus.
     fn log_errors(
         &self,
         places: &[Place],
@@ -195,7 +195,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
     fn diagnose(&self, places: &[Place], server: &Server<F>, request: &Request, context: &mut Context) -> Result<()> {
         let place = *places.first().ok_or_else(|| Error::message("answer", "nothing was extracted yet."))?;
         let cell = server.matrix.cell(&place)?;
-        // The trace logs while the server has the rest of the context.
+        // The trace needs a log of its own while the server borrows the context.
         let mut noise = std::mem::take(&mut context.noise);
         let mut trace = self.trace(place, cell, &mut noise);
         server.answer_traced(std::slice::from_ref(request), Some(&mut trace), context)?;

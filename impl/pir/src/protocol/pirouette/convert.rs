@@ -1,4 +1,4 @@
-//! An index on its way from a query to selectors of its bits: LWE to RGSW.
+//! The conversion of an index's bits to selectors: LWE to RGSW.
 
 use lattice::functional::{Bootstrapper, DigitLayout};
 use lattice::lwe::Lwe;
@@ -9,14 +9,14 @@ use crate::core::threads::side_by_side;
 use crate::core::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 
-/// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key, and stay in the second-level
+/// Bits whose accumulators are rotated side by side: they share one pass over the blind-rotation key and fit into the second-level
 /// cache.
 pub const BITS_TOGETHER: usize = 8;
 
 /// Bits of one query's index as RGSW encryptions.
 pub type Selectors = Vec<Rgsw<u32>>;
 
-/// Bits of a group, where every thread gets as many groups of one size.
+/// Bits of a group, such that every thread gets the same number of groups of one size.
 pub fn group(bits: usize, threads: usize) -> usize {
     let groups = bits.div_ceil(BITS_TOGETHER).next_multiple_of(threads.max(1));
     bits.div_ceil(groups.max(1))
@@ -33,7 +33,7 @@ pub fn convert(keys: &ServerKeys, bits: &[Lwe], threads: usize) -> Result<Select
 
 pub(super) type Lattice<T> = std::result::Result<T, LatticeError>;
 
-/// A query, what decomposes it, and the bits it has.
+/// A query, the keys and layout that decompose it, and its number of bits.
 pub(super) struct EncryptedIndex<'a> {
     pub keys: &'a ServerKeys,
     pub bootstrapper: &'a Bootstrapper<u32>,
@@ -53,7 +53,7 @@ pub(super) struct Converted {
 }
 
 impl EncryptedIndex<'_> {
-    /// The bits of some digits from number `first` on, without selectors. The last digit may have more bits than the index.
+    /// The bits of digits from number `first` on, without selectors. The last digit may have more bits than are left of the index.
     pub fn bits_of(&self, first: u32, digits: &[Lwe]) -> Lattice<Converted> {
         let (keys, mut workspace) = (self.bootstrapper, workspace());
         let bits = keys.bits(&self.layout, digits, &mut workspace)?;

@@ -64,7 +64,7 @@ impl Selecting for Index {
     }
 }
 
-/// Digits, bits and selectors one after the other, as many side by side as there are.
+/// Digits, bits and selectors in order, with all bits side by side.
 fn convert_in_turn(indices: &[EncryptedIndex], clock: &Clock) -> Result<Vec<Converted>> {
     let digits: Vec<Vec<Lwe>> = clock.time("answer_digits", Group::Online, || {
         let digits = |index: &EncryptedIndex| index.bootstrapper.digits(&index.layout, &index.query, &mut workspace());
@@ -84,7 +84,7 @@ fn convert_in_turn(indices: &[EncryptedIndex], clock: &Clock) -> Result<Vec<Conv
 }
 
 impl Index {
-    /// What the rotations of digit decomposition decide about.
+    /// The ciphertexts about which the rotations of digit decomposition decide.
     fn decisions(
         &self,
         keys: &Bootstrapper<u32>,
@@ -126,12 +126,12 @@ impl Index {
     }
 }
 
-/// What a rotation sees of a digit of `rest`.
+/// The input of a rotation for a digit of `rest`.
 fn rotation_input(keys: &Bootstrapper<u32>, layout: &DigitLayout, rest: &Lwe, number: u32) -> Lattice<Lwe> {
     Ok(keys.digits_to_small(layout, &[keys.digit(layout, rest, number)?], &mut workspace())?.swap_remove(0))
 }
 
-/// The bits, the lowest first, as they leave the multi-value rotations: bit Q/2.
+/// The bits, the lowest first, as results of the multi-value rotations: bit Q/2.
 fn bit_decisions(keys: &Bootstrapper<u32>, bits: &[Lwe], index: u64) -> impl Iterator<Item = Decision> {
     let half = keys.modulus().value() / 2;
     bits.iter().cloned().enumerate().map(move |(i, ciphertext)| Decision {

@@ -1,7 +1,7 @@
-//! Databases that are encrypted (Remark 1 of the paper): the client owns the records, sends encryptions of their polynomials under its
-//! ring key once, and later asks for records of its own database, or has others' queries answered under its keys.
+//! Encrypted databases (Remark 1 of the paper): the client owns the records, sends encryptions of their polynomials under its ring key
+//! once, and later retrieves records of its own database, or lets others' queries be answered under its keys.
 //!
-//! There is no first dimension: products with ciphertexts are external products, and every bit of the index folds.
+//! There is no first dimension, because a product with a ciphertext is an external product: every bit of the index folds.
 
 use lattice::{Masks, Rlwe, RlweKey, SeededRlwe};
 use ring::{Coefficient, DiscreteGaussian, PolyMatrix, Ring};
@@ -16,7 +16,7 @@ pub(super) const DATABASE: &str = "encrypted_database";
 /// Columns encoded at a time.
 const COLUMNS: usize = 256;
 
-/// Bytes of the encrypted polynomials as they travel.
+/// Bytes of the encrypted polynomials on the wire.
 pub(super) fn wire_bytes(layout: &Layout, ring: &Ring<u32>) -> u64 {
     (layout.matrix_columns() as u64).saturating_mul(SeededRlwe::wire_bytes(ring) as u64)
 }

@@ -1,4 +1,4 @@
-//! From a query to selectors of the bits of its index, which is where Pirouette and Pirouette^H differ.
+//! From a query to selectors of the bits of its index: here Pirouette and Pirouette^H differ.
 
 use lattice::lwe::{Lwe, LweKey};
 
@@ -8,7 +8,7 @@ use super::query::{Bits, QueryForm};
 use super::trace::Trace;
 use crate::core::{Context, Group, Result};
 
-/// The forms as the rest of the protocol uses them.
+/// The operations of a query form that the rest of the protocol uses.
 pub trait Selecting: QueryForm {
     /// The key of the encryptions.
     fn key(secrets: &Secrets) -> &LweKey;
@@ -16,8 +16,8 @@ pub trait Selecting: QueryForm {
     /// Dimension of the encryptions.
     fn dimension(degree: usize, small: usize) -> usize;
 
-    /// For each query (with its client's keys) selectors of the index's bits, the most significant first (phases `answer_digits`,
-    /// `answer_bits`, `answer_rgsw`, or `answer_conversion` where they overlap).
+    /// For each query (with its client's keys) the selectors of the index's bits, the most significant first (phases `answer_digits`,
+    /// `answer_bits`, `answer_rgsw`, or `answer_conversion` if they overlap).
     fn selectors(
         &self,
         queries: Vec<(&ServerKeys, Vec<Lwe>)>,
@@ -43,7 +43,7 @@ impl Selecting for Bits {
         trace: Option<&mut Trace<Self>>,
         context: &Context,
     ) -> Result<Vec<Selectors>> {
-        // What is sent is what is converted.
+        // The query's ciphertexts are converted as they are.
         if let (Some(trace), [(keys, bits), ..]) = (trace, &queries[..]) {
             trace.bits(bits, keys)?;
         }

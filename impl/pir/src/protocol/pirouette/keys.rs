@@ -1,4 +1,4 @@
-//! A client's secrets, the keys made of them as they travel, and as the server computes with them.
+//! A client's secrets, the keys made of them on the wire, and the expanded keys of the server.
 
 use std::sync::Arc;
 
@@ -27,33 +27,33 @@ pub(super) const AUTOMORPHISMS: &str = "automorphism_keys";
 pub(super) const SQUARING: &str = "squaring_key";
 pub(super) const SWITCHING: &str = "key_switching_key";
 pub(super) const RESPONSE: &str = "ring_switching_key";
-/// What tells these keys from another set's.
+/// The message that distinguishes these keys from another set's.
 pub(super) const FINGERPRINT: &str = "fingerprint";
 
-/// What only the client knows.
+/// The client's secrets.
 pub struct Secrets {
-    /// s.
+    /// The ring key s.
     pub ring: RlweKey<u32>,
     /// The coefficients of s.
     pub large: LweKey,
-    /// z.
+    /// The small key z.
     pub small: LweKey,
-    /// s1.
+    /// The key s1 of responses.
     pub response: ResponseKey,
 }
 
-/// What the server computes with for one client.
+/// The server's expanded keys of one client.
 pub struct ServerKeys {
     rotations: Rotations,
     /// LWE to RGSW.
     pub converter: RgswConverter<u32>,
-    /// The switch to the ring of responses.
+    /// The key that switches to the ring of responses.
     pub response: RlwePrime<u32>,
-    /// The client's own database, where it is encrypted: column by column, one ciphertext each.
+    /// The client's own database, if it is encrypted: one ciphertext for each column.
     pub cells: Vec<Rlwe<u32, Coefficient>>,
 }
 
-/// Blind rotations, with the switch to their small key where the protocol has one.
+/// Blind rotations, with the switch to their small key if the protocol has one.
 enum Rotations {
     Alone(BlindRotationKey<u32>),
     Switched(Box<Bootstrapper<u32>>),
@@ -95,7 +95,7 @@ impl Secrets {
         let ConverterKeys { trace, squaring } = converting?;
         let trace: Vec<u8> = trace.iter().flat_map(|key| key.to_bytes(ring)).collect();
         let response_error = params.response.error.sampler()?;
-        // Masks of another modulus, so of another seed.
+        // These masks have another modulus and need another seed.
         let mut masks = Masks::new(fresh_seed(rng));
         let response = responder.switching_key(&self.ring, &self.response, &response_error, &mut masks, rng)?;
         let mut keys = vec![
@@ -187,7 +187,7 @@ impl ServerKeys {
         }
     }
 
-    /// Expands what a client sent: all keys in the order of [`wire_bytes`].
+    /// Expands a client's keys, given in the order of [`wire_bytes`].
     pub fn receive<F: QueryForm>(
         params: &Set<F>,
         layout: &Layout,
@@ -203,7 +203,7 @@ impl ServerKeys {
             message.clone().check(F::NAME, wanted, bytes)
         };
         if payload(FINGERPRINT)?.payload() != params.fingerprint()? {
-            return Err(Error::message(FINGERPRINT, "the keys are of other parameters than the server's."));
+            return Err(Error::message(FINGERPRINT, "they were made with other parameters than the server's."));
         }
         let refuse = Error::in_message::<LatticeError>;
         let rotating = params.blind_rotation.gadget().of(ring)?;

@@ -1,5 +1,5 @@
 //! Pirouette and Pirouette^H: a query is a seed and one LWE body, or one for each bit of the index; the server decomposes it
-//! homomorphically into bits, makes RGSW encryptions of them, and selects with these.
+//! homomorphically into bits, converts them to RGSW encryptions, and selects the record with these.
 //!
 //! docs/pirouette.md has the symbols, the phases, the byte formulas and the deviations from the paper.
 

@@ -1,8 +1,8 @@
 //! Digits, bits and selectors of one query by several threads at once.
 //!
-//! Floors come one after the other, but wait for no bit: one thread goes from digit to digit, the others decompose the digits that it
-//! has found and convert their bits, and at the end it joins them. Bits that are converted together share a pass over the keys, so
-//! groups are as large as they can be without a thread that waits for another.
+//! Each floor needs the one before it, but no bit: one thread extracts digit after digit, the others decompose the extracted digits and
+//! convert their bits, and at the end the first thread joins them. Bits that are converted together share a pass over the keys, so groups
+//! are as large as possible without making a thread wait.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,22 +15,22 @@ use super::convert::{Converted, EncryptedIndex, convert as selectors, group};
 use crate::core::{Error, Result};
 use crate::parts::ring_matrix::workspace;
 
-/// Bits that a thread converts while another finds a digit, at most: about as long take the two rotations of a floor.
+/// Most bits that a thread converts while another finds a digit: that takes about as long as the two rotations of a floor.
 const BITS_MEANWHILE: usize = 2;
 
-/// What is to be done, and what is done. Bits are numbered from the lowest of the index.
+/// The work that is left and the results so far. Bits are numbered from the lowest of the index.
 struct Board {
     /// Floors that are not finished.
     floors: u32,
-    /// Found digits that nobody has begun to decompose, the lowest first.
+    /// Found digits whose decomposition has not begun, the lowest first.
     digits: Vec<Lwe>,
-    /// Digits of which somebody has begun it.
+    /// Number of digits whose decomposition has begun.
     begun: u32,
-    /// Bits modulo 2N whose conversion nobody has begun.
+    /// Bits modulo 2N whose conversion has not begun.
     bits: VecDeque<(usize, Lwe)>,
-    /// Bits whose conversion nobody has begun, of digits still to be found too.
+    /// Number of bits whose conversion has not begun, including those of digits not yet found.
     unconverted: usize,
-    /// What each thread converts of those that were left when the last digit was found.
+    /// Each thread's share of the bits that were left when the last digit was found.
     share: Option<usize>,
     converted: Vec<Option<(Lwe, Lwe)>>,
     selectors: Vec<Option<Rgsw<u32>>>,
@@ -38,7 +38,7 @@ struct Board {
 }
 
 enum Task {
-    /// Of digits from this number on.
+    /// Decompose digits from this number on.
     Bits(u32, Vec<Lwe>),
     Convert(Vec<(usize, Lwe)>),
 }
@@ -93,7 +93,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// One digit after the other; each is work for another thread.
+    /// Finds one digit after the other; each gives other threads work.
     fn find_digits<'s>(&'s self, scope: &ScopeFifo<'s>) -> std::result::Result<(), LatticeError> {
         let (EncryptedIndex { bootstrapper, layout, query, .. }, mut workspace) = (self.index, workspace());
         let mut rest = query.clone();
@@ -109,7 +109,7 @@ impl<'a> Overlap<'a> {
         Ok(())
     }
 
-    /// Does what there is to do.
+    /// Works until nothing is left.
     fn work<'s>(&'s self, scope: &ScopeFifo<'s>) {
         while let Some(task) = self.task() {
             let outcome = match task {
@@ -124,7 +124,7 @@ impl<'a> Overlap<'a> {
         }
     }
 
-    /// The next piece of work. Digits wait while there are bits to convert: several that are decomposed together share a pass over the
+    /// The next piece of work. Digits wait while bits can be converted, because digits that are decomposed together share a pass over the
     /// keys, too.
     fn task(&self) -> Option<Task> {
         let mut board = self.board();

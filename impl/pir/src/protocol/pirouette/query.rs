@@ -1,5 +1,5 @@
-//! What a query is: one LWE encryption of the index (Pirouette) or one of each of its bits (Pirouette^H), of which a seed and the
-//! bodies travel.
+//! Queries: one LWE encryption of the index (Pirouette) or one of each of its bits (Pirouette^H), sent as a seed and the
+//! bodies.
 
 use lattice::lwe::{Lwe, LweKey};
 use lattice::wire::{Reader, Writer};
@@ -13,13 +13,13 @@ use super::switching::KeySwitching;
 use crate::core::{Error, ErrorSize, MAX_LWE_STDDEV, Result, in_range};
 use crate::parts::ring_matrix::Rlwe;
 
-/// Most bits that seeds are chosen for: each doubles what a query costs the client.
+/// Most bits for which a seed is chosen: each doubles the client's work for a query.
 const MAX_CHOSEN_BITS: u32 = 12;
 
-/// What a query's masks expand from.
+/// The seed from which a query's masks are expanded.
 pub type QuerySeed = [u8; DRBG_SEED_BYTES];
 
-/// A form of queries, which is a protocol.
+/// A form of queries, which determines the protocol.
 pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// Name of the protocol.
     const NAME: &'static str;
@@ -29,27 +29,27 @@ pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + 
     /// Refuses values out of their range.
     fn check(&self, rlwe: &Rlwe) -> Result<()>;
 
-    /// The encryption of what is sent, under a ring key of `degree` coefficients or the small key.
+    /// The encryption that is sent, under a ring key of `degree` coefficients or the small key.
     fn encryption(&self, degree: usize) -> Encryption;
 
-    /// The switch to the small key, where there is one.
+    /// The switch to the small key, if there is one.
     fn switching(&self) -> Option<&KeySwitching>;
 
-    /// Bits of a digit of the index, where it is decomposed; else 0.
+    /// Bits of a digit of the index, if it is decomposed; else 0.
     fn digit_bits(&self) -> u32;
 
-    /// What is encrypted of an index of `index_bits` bits, which may not fit.
+    /// The messages for an index of `index_bits` bits, which may not fit.
     fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>>;
 }
 
-/// When a client draws a seed.
+/// The client's choice of seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedUse {
-    /// A fresh one with every query.
+    /// A fresh seed with every query.
     #[default]
     PerQuery,
-    /// One for all, sent once; a query is then its bodies alone.
+    /// One seed for all queries, sent once; a query then consists of bodies alone.
     PerClient,
 }
 
@@ -61,14 +61,14 @@ pub struct Index {
     pub modulus_log2: u32,
     /// Bits to which its body is rounded.
     pub body_bits: u32,
-    /// log2 of how much less than at random the rounding may err: the client draws seeds, 2^chosen_bits on average, until it does.
+    /// log2 of the factor by which the rounding error is below that of a random seed: the client draws 2^chosen_bits seeds on average.
     #[serde(default)]
     pub chosen_bits: u32,
     /// Size of its error, before the rounding.
     pub error: ErrorSize,
     /// Bits of a digit of the index.
     pub digit_bits: u32,
-    /// When a client draws a seed.
+    /// The client's choice of seeds.
     #[serde(default)]
     pub seed: SeedUse,
     /// The switch of digits and bits from s to z.
@@ -83,23 +83,23 @@ pub struct Bits {
     pub body_bits: u32,
     /// Size of an error, before the rounding.
     pub error: ErrorSize,
-    /// When a client draws a seed.
+    /// The client's choice of seeds.
     #[serde(default)]
     pub seed: SeedUse,
 }
 
-/// LWE encryptions modulo a power of two, of which rounded bodies travel.
+/// LWE encryptions modulo a power of two, whose rounded bodies are sent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encryption {
     /// log2 of the modulus.
     pub modulus_log2: u32,
     /// Bits to which a body is rounded.
     pub body_bits: u32,
-    /// Bodies are sent that their rounding changes by at most half a unit over 2^chosen_bits.
+    /// A body is sent only if rounding changes it by at most half a unit over 2^chosen_bits.
     pub chosen_bits: u32,
     /// Size of the error, before the rounding.
     pub error: ErrorSize,
-    /// When a client draws a seed.
+    /// The client's choice of seeds.
     pub seed: SeedUse,
 }
 
@@ -117,14 +117,14 @@ impl Encryption {
         if chosen_bits > 0 && self.seed == SeedUse::PerClient {
             return Err(Error::value(
                 "query.chosen_bits",
-                "seeds cannot be chosen where one serves a client: leave it out, or query.seed.",
+                "seeds cannot be chosen if one serves a client: leave out this key or query.seed.",
             ));
         }
         Ok(())
     }
 
     pub(super) fn modulus(&self) -> Modulus<u64> {
-        // Powers of two from 2 to 2^61 are moduli: the check of both forms says so.
+        // The checks of both forms allow powers of two from 2 to 2^61 only.
         Modulus::new(1 << self.modulus_log2).unwrap_or_else(|e| unreachable!("{e}"))
     }
 
@@ -133,7 +133,7 @@ impl Encryption {
         self.modulus_log2 - self.body_bits
     }
 
-    /// Refuses requests of several queries where seeds are chosen: one seed would have to suit all.
+    /// Refuses requests of several queries if seeds are chosen: one seed would have to suit all.
     pub(super) fn check_queries(&self, queries: u64) -> Result<()> {
         if self.chosen_bits > 0 && queries > 1 {
             return Err(Error::Workload(format!(
@@ -157,8 +157,8 @@ impl Encryption {
         self.seed_bytes() as u64 + bodies.saturating_mul(self.body_bits.into()).div_ceil(8)
     }
 
-    /// The masks number `number` of a seed: `count` vectors of `dimension` numbers of the modulus' bits. Each number of a query
-    /// must serve once: two bodies under one mask tell the difference of their messages.
+    /// The masks of query number `number` of a seed: `count` vectors of `dimension` residues. Each number must be used once: two bodies under
+    /// one mask reveal the difference of their messages.
     pub(super) fn masks(&self, seed: &QuerySeed, number: u64, count: usize, dimension: usize) -> Vec<Vec<u64>> {
         let mut personalization = [0; DRBG_SEED_BYTES];
         personalization[..8].copy_from_slice(&number.to_le_bytes());
@@ -175,7 +175,7 @@ impl Encryption {
         numbers.chunks_exact(dimension).map(<[u64]>::to_vec).collect()
     }
 
-    /// The rounded body of an encryption of `message` under `key` with that mask; none if its rounding errs by too much.
+    /// The rounded body of an encryption of `message` under `key` with that mask; `None` if the rounding error is too large.
     fn body(
         &self,
         key: &LweKey,
@@ -193,12 +193,12 @@ impl Encryption {
         let rounded = self.rounded_bits();
         let half = if rounded > 0 { 1u64 << (rounded - 1) } else { 0 };
         let up = body.wrapping_add(half);
-        // Of `up` the bits rounded off, less half, are what rounding takes from the body.
+        // The low bits of `up`, less half, are the amount that rounding subtracts from the body.
         let taken = (up & ((1 << rounded) - 1)).abs_diff(half);
         (taken <= half >> self.chosen_bits).then_some((up >> rounded & ((1 << self.body_bits) - 1)) as u32)
     }
 
-    /// Appends the bodies of encryptions of `messages` to a request; false if one is to be drawn again under another seed.
+    /// Appends the bodies of encryptions of `messages` to a request; false if another seed must be drawn.
     pub(super) fn encrypt(
         &self,
         key: &LweKey,
@@ -214,7 +214,7 @@ impl Encryption {
         true
     }
 
-    /// The ciphertexts of those masks and the next bodies of a request.
+    /// The ciphertexts with those masks and the next bodies of a request.
     pub(super) fn read(&self, masks: Vec<Vec<u64>>, bodies: &mut Reader) -> Vec<Lwe> {
         let read = |a| {
             let b = bodies.bits(self.body_bits) << self.rounded_bits();
@@ -225,15 +225,15 @@ impl Encryption {
 }
 
 impl Index {
-    /// D, digits of an index of so many bits.
+    /// D, the number of digits of an index of `index_bits` bits.
     pub(super) fn digits(&self, index_bits: u32) -> u32 {
         index_bits.div_ceil(self.digit_bits)
     }
 
-    /// log2 of what an index is multiplied with, 2^(modulus_log2 - D digit_bits): the index fills the modulus from the top.
+    /// log2 of the scale of an index, 2^(modulus_log2 - D digit_bits): the index fills the modulus from the top.
     pub(super) fn scale_log2(&self, index_bits: u32) -> Result<u32> {
         let used = self.digits(index_bits) * self.digit_bits;
-        // The rounded body must not touch the index.
+        // The rounding must not reach the index.
         let rounded_bits = self.modulus_log2 - self.body_bits;
         self.modulus_log2.checked_sub(used).filter(|scale| *scale > rounded_bits).ok_or_else(|| {
             Error::Workload(format!(
@@ -314,7 +314,7 @@ impl QueryForm for Index {
     }
 }
 
-/// A phase of an LWE ciphertext less what it should be, centred.
+/// The centred difference of an LWE ciphertext's phase and its expected value.
 pub(super) fn centred_error(key: &LweKey, ciphertext: &Lwe, expected: u64) -> Result<f64> {
     let modulus = &ciphertext.modulus;
     let phase = key.phase(ciphertext)?;

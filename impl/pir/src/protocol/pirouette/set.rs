@@ -18,11 +18,11 @@ use crate::parts::ring_matrix::{Gadget, Rlwe, check_secret};
 /// Largest dimension of the small key.
 const MAX_DIMENSION: usize = 1 << 12;
 
-/// The tables of params/pirouette/*.toml and params/pirouette_h/*.toml, which differ in what a query is.
+/// The tables of params/pirouette/*.toml and params/pirouette_h/*.toml, which differ in the form of a query.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Set<Q> {
-    /// What a query is.
+    /// The form of a query.
     pub query: Q,
     /// The ring and its key s.
     pub rlwe: Rlwe,
@@ -36,7 +36,7 @@ pub struct Set<Q> {
     pub squaring: Gadget,
     /// The RGSW encryptions of the index's bits.
     pub rgsw: Selector,
-    /// How records are laid out.
+    /// The layout of records.
     pub database: Records,
     /// Compression of the response.
     pub response: Response,
@@ -52,7 +52,7 @@ pub struct SmallKey {
     pub secret: SecretKind,
 }
 
-/// The `[blind_rotation]` table: a gadget, and how the key's bits are taken.
+/// The `[blind_rotation]` table: a gadget, and the number of key bits in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BlindRotation {
@@ -61,11 +61,11 @@ pub struct BlindRotation {
     /// Low digits that are left out.
     #[serde(default)]
     dropped: usize,
-    /// Key bits taken together in a step: 1 or 2.
+    /// Key bits that a step handles together: 1 or 2.
     pub bits_per_step: u32,
 }
 
-/// The `[rgsw]` table: a gadget, and where its rows stand.
+/// The `[rgsw]` table: a gadget, and the distance of its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Selector {
@@ -74,8 +74,8 @@ pub struct Selector {
     /// Low digits that are left out.
     #[serde(default)]
     dropped: usize,
-    /// Coefficients from row to row in the accumulator of LWE to RGSW: LWE errors modulo 2N below half of it do no harm, and the more
-    /// often 2 divides it, the fewer automorphisms take the rows apart. Left out: the largest power of two that fits.
+    /// Coefficients from row to row in the accumulator of LWE to RGSW: LWE errors modulo 2N below half of it are harmless, and the more
+    /// often 2 divides it, the fewer automorphisms separate the rows. If left out, it is the largest power of two that fits.
     #[serde(default)]
     spacing: Option<usize>,
 }
@@ -86,11 +86,11 @@ pub struct Selector {
 pub struct Records {
     /// Plaintext modulus p, a power of two.
     pub plain_modulus: u64,
-    /// Bits v1 of the index that select a row of the first dimension, at most; smaller databases have fewer.
+    /// Most bits v1 of the index that select a row of the first dimension; smaller databases have fewer.
     first_bits: u32,
-    /// Primes modulo which the first dimension runs: 1 (selectors are switched to the first prime) or 2.
+    /// Number of primes of the first dimension: 1 (selectors are switched to the first prime) or 2.
     moduli: usize,
-    /// Whether the records are the client's, and the server holds encryptions of them (Remark 1). Every bit of the index then
+    /// Whether the client owns the records, and the server holds encryptions of them (Remark 1). Every bit of the index then
     /// folds: `first_bits` and `moduli` are not used.
     #[serde(default)]
     pub encrypted: bool,
@@ -134,12 +134,12 @@ impl Records {
         self.plain_modulus.ilog2()
     }
 
-    /// v1 at most: encrypted records are in one row.
+    /// Most bits v1, which are 0 for encrypted records: they are in one row.
     fn first_bits(&self) -> u32 {
         if self.encrypted { 0 } else { self.first_bits }
     }
 
-    /// Primes of the first dimension: encrypted polynomials have both.
+    /// Number of primes of the first dimension: encrypted polynomials have both.
     pub fn moduli(&self) -> usize {
         if self.encrypted { 2 } else { self.moduli }
     }
@@ -198,7 +198,7 @@ impl<F: QueryForm> ParameterSet for Set<F> {
 }
 
 impl<F: QueryForm> Set<F> {
-    /// Of all that keys and queries are made of; not of the layout, which only the server has.
+    /// A hash of the parameters of keys and queries, without the layout, which only the server has.
     pub(super) fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
         fingerprint(self, &["database"])
     }
@@ -208,12 +208,12 @@ impl<F: QueryForm> Set<F> {
         gadget.length(self.rlwe.modulus())
     }
 
-    /// The encryption of what is sent.
+    /// The encryption that is sent.
     pub(super) fn encryption(&self) -> Encryption {
         self.query.encryption(self.rlwe.degree)
     }
 
-    /// What is encrypted of an index of `index_bits` bits.
+    /// The messages for an index of `index_bits` bits.
     pub(super) fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>> {
         self.query.messages(&self.encryption(), index, index_bits)
     }
@@ -239,7 +239,7 @@ impl<F: QueryForm> Set<F> {
         Ok(())
     }
 
-    /// What blind-rotation keys depend on beside the gadget.
+    /// The shape of blind rotations, on which their keys depend beside the gadget.
     pub(super) fn shape(&self) -> RotationShape {
         let secret = match self.lwe.secret {
             SecretKind::Binary {} | SecretKind::FixedWeight { minus: 0, .. } => SmallSecret::Binary,
@@ -249,7 +249,7 @@ impl<F: QueryForm> Set<F> {
         RotationShape { dimension: self.lwe.dimension, secret, form }
     }
 
-    /// How a database lies in memory; refuses records and databases that are too large.
+    /// The layout of a database; refuses records and databases that are too large.
     pub(super) fn layout(&self, shape: Shape) -> Result<Layout> {
         let dimensions = Dimensions {
             degree: self.rlwe.degree,
@@ -259,7 +259,7 @@ impl<F: QueryForm> Set<F> {
         Layout::new(shape, dimensions, self.database.first_bits())
     }
 
-    /// Refuses to stream what is not preprocessed.
+    /// Refuses to stream encrypted records, which are not preprocessed.
     pub(super) fn check_streaming(&self, streamed: bool) -> Result<()> {
         if streamed && self.database.encrypted {
             return Err(Error::Workload(

@@ -1,4 +1,4 @@
-//! The errors of the ciphertexts on the way from a query to its response.
+//! The errors of the intermediate ciphertexts between a query and its response.
 
 use std::sync::Arc;
 
@@ -14,29 +14,29 @@ use crate::core::{NoiseLog, Result};
 use crate::parts::folding::{Layout, Place, cell_errors, constant, errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
 
-/// An LWE ciphertext of a stage, with what an error may be.
+/// An LWE ciphertext of a stage, with the bound of its error.
 pub struct Decision {
     /// Name of the stage.
     pub stage: &'static str,
     /// The ciphertext.
     pub ciphertext: Lwe,
-    /// Whether it is under the small key; else under the coefficients of the ring key.
+    /// Whether it is encrypted under the small key, else under the coefficients of the ring key.
     pub small: bool,
-    /// What its phase should be.
+    /// The expected phase.
     pub expected: u64,
     /// An error of this size or more is decided wrongly.
     pub threshold: f64,
 }
 
-/// Opens the ciphertexts of an answer to one query as they come, where both parties are at hand, and logs their errors. It keeps none,
-/// so that it takes hardly more memory than any answer: the leaves of all rows have up to twice the bytes of the vector made of them.
+/// Opens the ciphertexts of an answer to one query as they are made, with the client's secrets, and logs their errors. It keeps none of
+/// them, because the leaves of all rows, for example, would take up to twice the bytes of the vector made of them.
 pub struct Trace<'a, F> {
     pub params: &'a Set<F>,
     pub layout: &'a Layout,
     pub secrets: &'a Secrets,
-    /// What is asked for.
+    /// The place of the requested item.
     pub place: Place,
-    /// The plaintext polynomials of the cell asked for, by part.
+    /// The plaintext polynomials of the requested cell, by part.
     pub cell: Vec<Vec<i64>>,
     /// Number of the client's key in the log.
     pub key: u64,
@@ -44,7 +44,7 @@ pub struct Trace<'a, F> {
 }
 
 impl<F: QueryForm> Trace<'_, F> {
-    /// LWE ciphertexts that are rounded somewhere, before the bits.
+    /// Logs LWE ciphertexts that are rounded, before the bits.
     pub fn decisions(&mut self, decisions: impl IntoIterator<Item = Decision>) -> Result<()> {
         decisions.into_iter().try_for_each(|Decision { stage, ciphertext, small, expected, threshold }| {
             let key_of = if small { &self.secrets.small } else { &self.secrets.large };
@@ -54,7 +54,7 @@ impl<F: QueryForm> Trace<'_, F> {
         })
     }
 
-    /// The bits' encryptions modulo 2N, the most significant first, and the tables of LWE to RGSW that they rotate.
+    /// Logs the bits' encryptions modulo 2N, the most significant first, and the tables of LWE to RGSW that they rotate.
     pub fn bits(&mut self, bits: &[Lwe], keys: &ServerKeys) -> Result<()> {
         let half = self.ring().n() as u64;
         let window = (self.params.spacing() / 2) as f64;
@@ -88,7 +88,7 @@ impl<F: QueryForm> Trace<'_, F> {
         Ok(())
     }
 
-    /// The bits' RGSW encryptions.
+    /// Logs the bits' RGSW encryptions.
     pub fn selectors(&mut self, selectors: &[Rgsw<u32>]) -> Result<()> {
         let ring = self.ring();
         let gadget = self.params.rgsw.gadget().of(ring)?;
@@ -101,7 +101,7 @@ impl<F: QueryForm> Trace<'_, F> {
         Ok(())
     }
 
-    /// The leaves of rows from number `first` on. Those beyond the last row stored select nothing.
+    /// Logs the leaves of rows from number `first` on. Leaves beyond the last stored row select nothing.
     pub fn leaves(&mut self, first: usize, leaves: &[Rlwe<u32, Ntt>]) -> Result<()> {
         let (ring, scale) = (self.ring(), self.params.scale());
         for (row, leaf) in (first..self.layout.rows).zip(leaves) {
@@ -112,7 +112,7 @@ impl<F: QueryForm> Trace<'_, F> {
         Ok(())
     }
 
-    /// The columns from number `first` on after the first dimension, of which those of the cell asked for, one a part, are opened.
+    /// Opens, among the columns from number `first` on after the first dimension, those of the requested cell, one for each part.
     pub fn products(&mut self, first: usize, products: &[Rlwe<u32, Coefficient>]) -> Result<()> {
         (first..).zip(products).try_for_each(|(column, product)| {
             let (part, column) = (column / self.layout.columns, column % self.layout.columns);
@@ -120,18 +120,18 @@ impl<F: QueryForm> Trace<'_, F> {
         })
     }
 
-    /// For each part, the cell after folding.
+    /// Logs, for each part, the cell after folding.
     pub fn folded(&mut self, folded: &[Rlwe<u32, Coefficient>]) -> Result<()> {
         folded.iter().enumerate().try_for_each(|(part, cell)| self.cell_part("folded", part, cell, 0))
     }
 
-    /// For each part, the cell after rotation.
+    /// Logs, for each part, the cell after rotation.
     pub fn rotated(&mut self, rotated: &[Rlwe<u32, Coefficient>]) -> Result<()> {
         let turned = self.place.position;
         rotated.iter().enumerate().try_for_each(|(part, cell)| self.cell_part("rotated", part, cell, turned))
     }
 
-    /// An encryption of a part of the cell asked for, turned back by so many coefficients.
+    /// Logs an encryption of a part of the requested cell, rotated back by `rotation` coefficients.
     fn cell_part(
         &mut self,
         stage: &str,
@@ -149,7 +149,7 @@ impl<F: QueryForm> Trace<'_, F> {
         self.noise.add_under(Some(self.key), stage, threshold, errors);
     }
 
-    /// Bit number `i` of the item asked for, from the most significant one on.
+    /// Bit number `i` of the requested item, counted from the most significant one.
     fn bit(&self, i: usize) -> u64 {
         self.place.item >> (index_bits(self.layout) - 1 - i as u32) & 1
     }

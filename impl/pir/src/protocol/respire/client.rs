@@ -16,15 +16,15 @@ use crate::parts::folding::{Encoder, Layout, Place};
 pub struct Client {
     pub(super) engine: Engine,
     pub(super) buckets: Buckets,
-    /// Of a bucket.
+    /// The layout of a bucket.
     pub(super) layout: Layout,
     pub(super) secrets: Secrets,
-    /// Tells the noise log one client's keys from another's.
+    /// Identifies this client's keys in the noise log.
     pub(super) key_id: u64,
     error: DiscreteGaussian,
 }
 
-/// What each of so many queries asks for. Buckets that have nothing of what is asked for are asked for their first record.
+/// The position that each of `queries` queries asks for. A bucket without a requested record is asked for its first one.
 fn places(layout: &Layout, asked: &[Asked], queries: u64) -> Vec<Place> {
     let mut places = vec![layout.place(0); queries as usize];
     asked.iter().for_each(|asked| places[asked.query] = asked.place);
@@ -37,7 +37,7 @@ impl Client {
         coefficients[slot..].iter().step_by(self.engine.params.slots_per_body()).copied().collect()
     }
 
-    /// Calls, in order, with each body of a response behind its mask, the number of its key and of the slots that it carries.
+    /// Calls `each`, in order, with each body of a response and its mask, the number of its key, and the slots that it carries.
     fn for_each_body(
         &self,
         records: usize,
@@ -90,7 +90,7 @@ impl protocol::Client for Client {
         self.buckets.queries(indices)
     }
 
-    /// Queries to every bucket, for as many batches as the indices fill.
+    /// Queries to every bucket, for each batch that the indices fill.
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Asked>, Messages)> {
         let Self { engine, buckets, layout, secrets, error, .. } = self;
         let assigned = buckets.assign(indices)?;
@@ -120,7 +120,7 @@ impl protocol::Client for Client {
         Ok(asked.iter().map(record).collect())
     }
 
-    /// The errors of every slot of a response, also of those that answer for buckets without anything that was asked for.
+    /// Logs the errors of every slot of a response, also of slots for buckets without a requested record.
     fn log_errors(
         &self,
         asked: &[Asked],

@@ -16,16 +16,16 @@ use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, 
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{Layout, Matrix};
 
-/// A vector that is shorter lies on small pages.
+/// A shorter vector is on small pages.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
-/// What is asked of a set.
+/// The input of a description.
 struct Load<'a> {
     workload: &'a Workload,
     buckets: &'a Buckets,
-    /// Of a bucket.
+    /// The layout of a bucket.
     layout: &'a Layout,
-    /// Queries to buckets, all together.
+    /// Number of queries to all buckets together.
     queries: u64,
 }
 
@@ -95,7 +95,7 @@ fn layout_numbers(params: &Set, load: &Load) -> serde_json::Map<String, serde_js
     numbers
 }
 
-/// Memory, with messages of those bytes.
+/// Memory, with the lengths of the messages.
 fn memory(params: &Set, load: &Load, [key_message, query, answer]: [u64; 3]) -> MemoryMap {
     let Load { workload, layout, queries, .. } = *load;
     let poly = params.rlwe.poly_bytes();
@@ -106,7 +106,7 @@ fn memory(params: &Set, load: &Load, [key_message, query, answer]: [u64; 3]) -> 
     let group = load.rounds().min(BATCH as u64);
     let matrix_poly = 4 * (params.rlwe.degree * params.matrix_primes) as u64;
     let rows = layout.rows as u64;
-    // Columns at a time, and what they take where they are built: all of a matrix that is in memory.
+    // Columns that are built at a time, with their buffers: all columns if the matrix is in memory.
     let (columns, block) = if workload.streamed {
         let columns = Matrix::columns_of_blocks(layout, params.matrix_primes);
         (columns as u64, columns as u64 * layout.stored_bytes(params.matrix_primes) / layout.matrix_columns() as u64)
@@ -115,20 +115,20 @@ fn memory(params: &Set, load: &Load, [key_message, query, answer]: [u64; 3]) -> 
     };
     let selectors = u64::from(layout.column_bits + layout.position_bits) * 4 * params.lengths().selector * poly;
     // Leaves: those of the tree that wait and the few that are written into the vector; then the vectors, the columns as products and
-    // as ciphertexts, and what is folded and waits a level each.
+    // as ciphertexts, and a folded ciphertext that waits on each level.
     let levels = u64::from(params.rlwe.degree.ilog2());
     let leaves = 2 * (levels + LEAVES_AT_A_TIME as u64) * (poly + matrix_poly);
     let vectors = group * rows * 2 * matrix_poly;
     let waiting = layout.parts as u64 + u64::from(layout.column_bits);
     let products = group * 2 * (columns * (matrix_poly + poly) + waiting * poly);
-    // Projected, and in the order of the request.
+    // Slots when projected, and in the order of the request.
     let slots = count(&[queries, layout.slots as u64, 4 * poly]);
     let online = count(&[queries, 2 * query + 4 * poly])
         .saturating_add(group * selectors)
         .saturating_add(vectors + leaves.max(products + block))
         .saturating_add(slots)
         .saturating_add(2 * answer);
-    // The message as it was made and as it travels.
+    // The message as it was made and on the wire.
     let exchange = 2 * key_message;
     let secrets = (1 + params.vector.length as u64) * 3 * poly;
     MemoryMap {
@@ -169,7 +169,7 @@ fn operations_of(params: &Set, load: &Load) -> serde_json::Map<String, serde_jso
     plan.operations()
 }
 
-/// The steps of an answer after its request was parsed; `elements`: bodies of all responses.
+/// The steps of an answer after its request was parsed; `elements` is the number of bodies of all responses.
 fn steps_work(params: &Set, load: &Load, elements: u64) -> [(&'static str, Work); 7] {
     let Load { layout, queries, .. } = *load;
     let (bases, lengths) = (&params.bases, &params.lengths());
@@ -191,12 +191,12 @@ fn steps_work(params: &Set, load: &Load, elements: u64) -> [(&'static str, Work)
     let folds: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
     let vectors = elements.min(params.vector.length as u64);
     let [leaf_keys, selector_keys, response_keys] = key_bytes_read(params, rows.is_empty());
-    // The matrix once for each group of queries, and their vectors. These are new in each answer; from a huge page on they cost little.
+    // Each group of queries reads the matrix and its vectors. These are new memory in each answer, which is cheap from a huge page on.
     let vector_bytes = PolyPairs::bytes_for(degree, matrix.primes, layout.rows);
     let small_pages = if vector_bytes < HUGE_PAGE_BYTES { vector_bytes } else { 0 };
     let groups = load.rounds().div_ceil(BATCH as u64);
     let read = count(&[groups, load.stored_bytes(params)]).saturating_add(count(&[queries, vector_bytes]));
-    // Steps with ciphertexts show all kinds of their work, also where there is no work of one.
+    // Steps with ciphertexts list all kinds of their work, even if a count is zero.
     let all_kinds =
         [Kind::Digits, Kind::DividedDigits, Kind::ResidueMultiplyAdds, Kind::MovedSlots].map(|kind| (kind, 0));
     let of_ciphertexts = |work: Work| work + ring.ntts(0) + all_kinds.into();
@@ -228,8 +228,8 @@ fn steps_work(params: &Set, load: &Load, elements: u64) -> [(&'static str, Work)
     ]
 }
 
-/// Bytes of keys as they lie in memory, mask and body modulo every prime, which each step that uses them first waits for: of the
-/// expansion of leaves, of that of selectors with their conversion, and of responses.
+/// Bytes of keys in memory, mask and body modulo every prime, for which the first step that uses them waits: those of the expansion of
+/// leaves, of the expansion of selectors with their conversion, and of responses.
 fn key_bytes_read(params: &Set, has_no_selectors: bool) -> [u64; 3] {
     let Steps { selector: _, leaf_expansion, selector_expansion, conversion, vector } = params.lengths();
     let response = params.response_length();
@@ -242,7 +242,7 @@ fn key_bytes_read(params: &Set, has_no_selectors: bool) -> [u64; 3] {
 }
 
 fn instances(params: &Set) -> Vec<LweInstance> {
-    // Beside the expansions' and the conversion's keys, every query is under the main secret.
+    // Beside the keys of the expansions and of the conversion, every query is encrypted under the main secret.
     let n = params.rlwe.degree as u64;
     let main = params.rlwe.instance("queries_and_keys", None, "every record asked for under the key");
     let vector_length = params.vector.length as u64;

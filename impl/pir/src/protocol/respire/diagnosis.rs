@@ -1,4 +1,4 @@
-//! The noise of the ciphertexts on the way to a response, which the client never sees.
+//! The noise of the intermediate ciphertexts of a response, which the client never sees.
 
 use lattice::{Rlwe, RlweKey};
 use ring::Coefficient;
@@ -10,11 +10,11 @@ use crate::core::{Context, Error, Request, Result, client_of};
 use crate::parts::folding::{Folding, cell_errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
 
-/// Ciphertexts of a kind that are opened: their errors are alike.
+/// Number of ciphertexts of a kind that are opened: their errors have one distribution.
 const OPENED: usize = 4;
 
 impl Client {
-    /// How far a ciphertext's phase is from the encryption of those coefficients modulo p, turned back by some.
+    /// The error of an encryption of these coefficients modulo p, rotated back by some.
     fn errors(
         &self,
         key: &RlweKey<u32>,
@@ -26,14 +26,14 @@ impl Client {
         cell_errors(key, ciphertext, (coefficients, params.rlwe.scale(params.plain_modulus())), turned)
     }
 
-    /// Logs errors of the ciphertexts modulo q: the threshold is where they would be decrypted wrongly.
+    /// Logs errors of ciphertexts modulo q; at the threshold they would be decrypted wrongly.
     fn log(&self, context: &mut Context, stage: &str, errors: Vec<f64>) {
         let params = &self.engine.params;
         let threshold = params.rlwe.modulus() as f64 / 2.0 / params.plain_modulus() as f64;
         context.noise.add_under(Some(self.key_id), stage, threshold, errors);
     }
 
-    /// Answers the query of `request` for its first index step by step and opens what comes out.
+    /// Answers the query of `request` for its first index step by step and opens the result of each step.
     pub(super) fn open_answer(
         &self,
         asked: &[Asked],
@@ -79,7 +79,7 @@ impl Client {
             let message = matrix.coefficients(place.row, number)?;
             self.log(context, "first_dimension", self.errors(key, column, &message, 0)?);
         }
-        // One part tells as much as all of them.
+        // All parts have the same noise: one is enough.
         columns.truncate(layout.columns);
         let (column_bits, position_bits) = selectors.split_at(layout.column_bits as usize);
         let mut folding = Folding::new(selection, &engine.gadgets.selector, column_bits);

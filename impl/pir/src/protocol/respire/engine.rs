@@ -1,4 +1,4 @@
-//! What client and server compute with: the ring, the gadget of each step, the responder, and where a query's coefficients stand.
+//! The common objects of client and server: the ring, the gadget of each step, the responder, and the places of a query's coefficients.
 
 use std::sync::Arc;
 
@@ -34,13 +34,13 @@ impl Engine {
         1..=self.ring.n().ilog2()
     }
 
-    /// Of all that keys are made of; not of the layout, which only the server has.
+    /// A hash of the parameters of the keys, without the layout, which only the server has.
     pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
         fingerprint(&self.params, &["row_bits", "matrix_primes", "batch"])
     }
 }
 
-/// Where a query's values stand: number k at coefficient bitrev(k), so that numbers below `count` share the most automorphisms.
+/// The places of a query's values: number k is at coefficient bitrev(k), so that numbers below `count` share the most automorphisms.
 pub fn positions(n: usize, count: usize) -> Vec<usize> {
     (0..count).map(|k| k.reverse_bits() >> (usize::BITS - n.ilog2())).collect()
 }

@@ -1,4 +1,4 @@
-//! The client's keys, as they travel and as the server uses them.
+//! The client's keys, on the wire and in the server's form.
 
 use lattice::wire::WireError;
 use lattice::{
@@ -15,11 +15,11 @@ use crate::parts::folding::ResponseKey;
 
 /// A client's secrets.
 pub struct Secrets {
-    /// Of queries.
+    /// The key of queries.
     pub main: RlweKey<u32>,
-    /// Of each body of a vector.
+    /// The key of each body of a vector.
     pub vector: Vec<RlweKey<u32>>,
-    /// Of each body of a response.
+    /// The key of each body of a response.
     pub response: Vec<ResponseKey>,
 }
 
@@ -83,17 +83,17 @@ pub fn write_keys(engine: &Engine, secrets: &Secrets, rng: &mut impl RngCore) ->
     Ok(out)
 }
 
-/// The keys as the server uses them.
+/// The keys in the server's form.
 pub struct ServerKeys {
     pub leaf_expansion: TraceKeys<u32>,
     pub selector_expansion: TraceKeys<u32>,
     pub conversion: Rgsw<u32>,
-    /// `vector[i][j]`: of part i, to body j.
+    /// `vector[i][j]` switches part i to body j.
     pub vector: Vec<Vec<RlwePrime<u32>>>,
     pub response: Vec<RlwePrime<u32>>,
 }
 
-/// What is wrong with bytes that should be keys.
+/// The error about bytes that are not keys.
 fn refused(error: LatticeError) -> Error {
     match error {
         LatticeError::Wire(WireError::Length { .. }) => error.into(),
@@ -135,14 +135,14 @@ impl ServerKeys {
         Ok(Self { leaf_expansion, selector_expansion, conversion, vector, response })
     }
 
-    /// Bytes in memory of these.
+    /// Bytes in memory of these keys.
     pub fn bytes(&self) -> usize {
         let Self { leaf_expansion, selector_expansion, conversion, vector, response } = self;
         let primes = vector.iter().flatten().chain(response).map(RlwePrime::bytes).sum::<usize>();
         leaf_expansion.bytes() + selector_expansion.bytes() + conversion.bytes() + primes
     }
 
-    /// Bytes in memory, described.
+    /// Bytes in memory, predicted.
     pub fn memory_bytes(params: &Set) -> u64 {
         let Steps { selector: _, leaf_expansion, selector_expansion, conversion, vector } = params.lengths();
         let response = params.response_length();

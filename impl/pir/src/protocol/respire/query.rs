@@ -1,4 +1,4 @@
-//! Queries: two ciphertexts of which only the coefficients that carry something travel, and their expansion.
+//! Queries, which are two ciphertexts sent without their unused coefficients, and their expansion.
 
 use lattice::convert::Extraction;
 use lattice::wire::{Reader, Writer, residue_bits};
@@ -12,14 +12,14 @@ use crate::core::seed::{SEED_BYTES, fresh_seed};
 use crate::core::{Error, Result};
 use crate::parts::folding::{Layout, Place};
 
-/// Leaves that are in memory at once while the vector is made of them: a run of as many lines of it is written at a time.
+/// Leaves that are in memory at once while the vector is made of them: each gives one line, and this many lines are written at a time.
 pub const LEAVES_AT_A_TIME: usize = 16;
 
-/// An index that was asked for.
+/// A requested index.
 pub struct Asked {
     /// Number, within the request, of the query that asks for it.
     pub query: usize,
-    /// Where that query's bucket has it.
+    /// Its position in that query's bucket.
     pub place: Place,
 }
 
@@ -29,8 +29,8 @@ pub fn query_bytes(layout: &Layout, primes: &[u64], digits: usize) -> usize {
     SEED_BYTES + (coefficients(layout, digits).iter().sum::<usize>() * bits).div_ceil(8)
 }
 
-/// Both ciphertexts as the server reads them: unsent coefficients of the bodies are zero, which leaves their phases random; the
-/// expansion takes only the others.
+/// Both ciphertexts in the server's form: unsent coefficients of the bodies are zero, which makes their phases random; the expansion
+/// uses only the others.
 pub struct Query {
     ciphertexts: [Rlwe<u32, Coefficient>; 2],
 }
@@ -97,7 +97,7 @@ impl Query {
         Ok(Self { ciphertexts })
     }
 
-    /// One leaf for each row, in their order, some at a time.
+    /// One leaf for each row, in the order of the rows, a few at a time.
     pub fn leaves<'a>(
         &self,
         engine: &'a Engine,
@@ -107,7 +107,7 @@ impl Query {
     ) -> Result<impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'a>> {
         let at = positions(engine.ring.n(), layout.rows);
         let (gadget, trace) = (&engine.gadgets.leaf_expansion, &keys.leaf_expansion);
-        // The tree's order is that of the positions: reversed bits of 0, 1, ...
+        // The tree gives the positions in order, which are the reversed bits of 0, 1, ...
         let tree = gadget.coefficient_tree(&self.ciphertexts[0], &at, trace, workspace)?;
         let mut leaves = tree.map(|leaf| Ok(leaf?.1));
         Ok(std::iter::from_fn(move || {

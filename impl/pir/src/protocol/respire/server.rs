@@ -22,18 +22,18 @@ pub const BATCH: usize = 8;
 pub struct Server {
     pub engine: Engine,
     pub buckets: Buckets,
-    /// Of a bucket.
+    /// The layout of a bucket.
     layout: Layout,
     pub selection: Selection,
-    /// By bucket.
+    /// The matrices, by bucket.
     pub matrices: Vec<Matrix>,
-    /// By session, from 1 on.
+    /// The keys, by session from 1 on.
     pub clients: Vec<ServerKeys>,
 }
 
 /// A query of some request.
 struct Asked<'a> {
-    /// Which request.
+    /// Number of the request.
     request: usize,
     /// Its number within the request.
     number: usize,
@@ -59,7 +59,7 @@ impl Server {
         query.payload().chunks_exact(bytes).map(|query| Query::read(&self.engine, &self.layout, query)).collect()
     }
 
-    /// The slots of the item asked for: position selected, each slot projected to its coefficients.
+    /// The slots of the requested item: its position is selected, and each slot is projected to its coefficients.
     fn slots(
         &self,
         steps: &mut Turns,
@@ -92,8 +92,8 @@ impl Server {
             .map_err(Error::from)
     }
 
-    /// Packs projected slots, at most those of a vector, into ring elements and these into a vector that shares a mask: its bodies, one
-    /// ciphertext each, under the keys of the vector.
+    /// Packs projected slots, at most those of a vector, into ring elements, and these into a vector that shares a mask; returns its bodies,
+    /// one ciphertext each, under the keys of the vector.
     pub(super) fn vector(
         &self,
         keys: &ServerKeys,
@@ -142,7 +142,7 @@ impl Server {
         Ok(out)
     }
 
-    /// The slots that queries to one bucket ask for, with one pass over it.
+    /// The slots requested by queries to one bucket, with one pass over it.
     fn group(&self, steps: &mut Turns, (bucket, group): (usize, &[Asked]), context: &Context) -> Result<Vec<Slots>> {
         let (engine, layout, selection) = (&self.engine, &self.layout, &self.selection);
         let mut workspace = workspace();
@@ -180,7 +180,7 @@ impl Server {
 impl protocol::Server for Server {
     type Set = Set;
 
-    /// Encodes the database (phase `encode`), unless it is to be streamed.
+    /// Encodes the database (phase `encode`), unless it is streamed.
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, context.kernel)?;
         let buckets = params.buckets(database.shape())?;
@@ -219,7 +219,7 @@ impl protocol::Server for Server {
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = &context.clock;
         let mut steps = Turns::new(clock);
-        // By bucket; queries of a request go to one bucket after the other.
+        // Sorts queries by bucket; those of a request go to one bucket after the other.
         let buckets = self.buckets.count();
         let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
         steps.time("answer_parse", || -> Result<()> {

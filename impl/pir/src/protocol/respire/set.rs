@@ -27,7 +27,7 @@ pub struct Set {
     pub row_bits: u32,
     /// Primes modulo which the database is stored: 2, or 1 for half the memory.
     pub matrix_primes: usize,
-    /// Buckets by which batches are served; without, each record takes a query to the whole database.
+    /// Buckets for batches; without this table each record takes a query to the whole database.
     #[serde(default)]
     pub batch: Batch,
     /// Ring, secret and error of queries and keys.
@@ -40,19 +40,19 @@ pub struct Set {
     pub response: Response,
 }
 
-/// Something of each gadget: bases, lengths, the gadgets themselves.
+/// A value for each gadget: its base, its length, or the gadget itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Steps<T> {
-    /// Of the selectors, RGSW ciphertexts (z_GSW).
+    /// Selectors, which are RGSW ciphertexts (z_GSW).
     pub selector: T,
-    /// Of the automorphism keys that expand leaves.
+    /// Automorphism keys that expand leaves.
     pub leaf_expansion: T,
-    /// Of the automorphism keys that expand selectors' rows, and that project.
+    /// Automorphism keys that expand selectors' rows, and that project.
     pub selector_expansion: T,
-    /// Of the key that converts rows to RGSW.
+    /// The key that converts rows to RGSW.
     pub conversion: T,
-    /// Of the key switch to the keys of a response's vector.
+    /// The key switch to the keys of a response's vector.
     pub vector: T,
 }
 
@@ -88,7 +88,7 @@ pub struct Vector {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Response {
-    /// Coefficients of a slot, which one record of up to as many coefficients takes (d3).
+    /// Coefficients of a slot (d3), which holds a record of up to that length.
     pub slot_degree: usize,
     /// Ring degree of a response (d2): slot_degree, or a multiple that packs several records into one.
     pub degree: usize,
@@ -143,12 +143,12 @@ impl ParameterSet for Set {
     }
 }
 
-/// Symmetric digits in that base.
+/// The gadget of symmetric digits in that base.
 pub(super) fn gadget(ring: &Arc<Ring<u32>>, base: u64) -> Result<RingGadget<u32>> {
     RingGadget::new(ring, Family::Symmetric, base, 0).map_err(Error::from)
 }
 
-/// Digits in that base of residues modulo `modulus`; none where a check would refuse the base.
+/// Number of digits in that base of residues modulo `modulus`; `None` if a check would refuse the base.
 fn length(modulus: u64, base: u64) -> u64 {
     new_gadget(Family::Symmetric, modulus, base, 0, Kernel::Scalar).map_or(0, |gadget| gadget.length() as u64)
 }
@@ -171,13 +171,13 @@ impl Set {
         Dimensions { degree, response_degree, plain_bits: self.plain_bits }
     }
 
-    /// How a database is dealt to buckets.
+    /// The buckets of a database.
     pub fn buckets(&self, shape: Shape) -> Result<Buckets> {
         Buckets::new(shape, self.batch)
     }
 
     /// The layout of a bucket of that shape; refuses records and databases that do not fit, and more selectors than a query has
-    /// coefficients.
+    /// coefficients for.
     pub fn layout(&self, shape: Shape) -> Result<Layout> {
         let layout = Layout::new(shape, self.dimensions(), self.row_bits)?;
         let (bits, digits) = (layout.column_bits + layout.position_bits, self.lengths().selector as usize);

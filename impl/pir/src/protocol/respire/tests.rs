@@ -199,7 +199,7 @@ fn keys_of_another_set_and_keys_that_are_none_are_refused() {
     assert!(refused.contains("not below its modulus"), "{refused}");
     let short = crate::core::wire::FrameBuilder::new(100).finish(Respire::NAME, "keys");
     assert!(server.server.receive(&vec![("keys", short)], &mut context).unwrap_err().to_string().contains("expected"));
-    // A session that is none.
+    // A session that does not exist.
     client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
     let request = client.query(&[99], &mut context).unwrap();
     for session in [0, 2, u64::MAX] {

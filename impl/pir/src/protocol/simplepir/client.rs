@@ -11,7 +11,7 @@ use crate::core::seed::SEED_BYTES;
 use crate::core::{Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, read_changes};
 
-/// What the client received offline.
+/// The client's offline messages.
 struct Offline {
     public: PublicMatrix,
     hint: Hint,
@@ -19,13 +19,13 @@ struct Offline {
     epoch: u16,
 }
 
-/// One index asked for, with the secret its query was encrypted under. Every query has a secret of its own.
+/// One requested index, with the secret of its query. Every query has its own secret.
 pub struct Query {
     index: u64,
     key: Vec<u32>,
 }
 
-/// The hint and what decrypts with it.
+/// The hint and the tables for decryption with it.
 pub struct Client {
     lwe: Lwe,
     layout: Layout,
@@ -49,7 +49,7 @@ impl Client {
         self.offline.as_ref().ok_or_else(|| Error::message("hint", "it must be fetched before a query."))
     }
 
-    /// The answer, after checking that it fits a request of so many queries and the client's hint.
+    /// The answer, after checking that it fits a request of `queries` queries and the client's hint.
     fn answer<'r>(&self, answer: &'r Messages, queries: usize) -> Result<(&'r Frame, &Hint)> {
         let message = only("answer", answer)?;
         message.clone().check(NAME, "answer", 4 * (self.layout.rows * queries) as u64)?;
@@ -112,7 +112,7 @@ impl protocol::Client for Client {
         Ok(records)
     }
 
-    /// Every row of the answer decrypts to an entry of the record's column: one error a row.
+    /// Logs one error for every row of the answer, which decrypts to an entry of the record's column.
     fn log_errors(
         &self,
         asked: &[Query],

@@ -30,7 +30,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         sizes.message("hint_delta", Direction::Download, "update", delta, "u (8 + 2 ne)", None);
     }
 
-    // While a batch is answered: the queries as they came, as words and prepared, and the answers twice. While it is asked for: rows of
+    // While a batch is answered: the queries as received, as words and prepared, and the answers twice. While it is requested: rows of
     // the public matrix.
     let online = queries * (12 * columns + 8 * rows) + 4 * n * columns.min(QUERY_CHUNK_ROWS as u64);
     // Changed rows of the hint: at the server and at the client, or at the server and in a new hint message.

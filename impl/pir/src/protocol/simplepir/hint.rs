@@ -1,4 +1,4 @@
-//! The hint as server and client hold it: the message as it travelled, and the rows that updates changed since.
+//! The hint of server and client: the message, and the rows that updates have changed since.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::core::Frame;
 use crate::core::seed::SEED_BYTES;
 use crate::parts::lwe_matrix::{EntryChange, Layout};
 
-/// H = D' A, row-major words, with changed rows aside: the message's bytes are shared, never copied.
+/// H = D' A, row-major words. Changed rows are kept separately: the message's bytes are shared, never copied.
 pub(super) struct Hint {
     message: Frame,
     dimension: usize,
@@ -20,7 +20,7 @@ impl Hint {
         Self { message, dimension, changed: BTreeMap::new() }
     }
 
-    /// The message as it travelled; without the changes.
+    /// The message, without the changes.
     pub fn message(&self) -> &Frame {
         &self.message
     }
@@ -41,7 +41,7 @@ impl Hint {
         }
     }
 
-    /// Adds to the rows of a changed record what its entries' changes add: delta * A[column].
+    /// Updates the rows of a changed record: adds delta * A[column] for each entry's change delta.
     pub fn apply(&mut self, change: &EntryChange, layout: &Layout, public: &PublicMatrix) {
         let (first_row, column, _) = layout.place(change.index);
         let mask = public.row(column);

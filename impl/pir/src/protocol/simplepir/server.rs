@@ -94,7 +94,7 @@ impl protocol::Server for Server {
         Ok(requests.iter().map(respond).collect())
     }
 
-    /// Changes records. The message tells clients what was added to each entry, or, where that is longer, is the whole hint.
+    /// Changes records. The message has the change of each entry or, if that is shorter, the whole hint.
     fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<Messages> {
         let layout = *self.database.layout();
         let done = self.database.change(changes)?;
@@ -109,7 +109,7 @@ impl protocol::Server for Server {
     }
 }
 
-/// Payload bytes of a `hint_delta` for so many records: an index of 8 bytes and 2 bytes an entry each.
+/// Payload bytes of a `hint_delta` for `records` records: for each an index of 8 bytes and 2 bytes an entry.
 pub(super) fn delta_bytes(updates: u64, entries_per_record: u64) -> u64 {
     updates * (8 + 2 * entries_per_record)
 }

@@ -27,7 +27,7 @@ impl ParameterSet for Set {
 }
 
 impl Set {
-    /// The database's layout; refuses one with more columns than the table of moduli serves.
+    /// The database's layout; refuses one with more columns than the table of moduli covers.
     pub fn layout(&self, shape: Shape) -> Result<Layout> {
         Layout::choose(shape, &self.plain_moduli, Tiling::Square)
     }

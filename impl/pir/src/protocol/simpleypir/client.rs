@@ -73,7 +73,7 @@ impl Asks for SimpleYpir {
         Ok(layout.cells().record(&entries[wanted], first))
     }
 
-    /// The errors of all entries of the item asked for.
+    /// Logs the errors of all entries of the requested item.
     fn errors(
         client: &RingClient<Self>,
         (index, opener, answer): (u64, &SplitKey, &[u8]),

@@ -1,4 +1,4 @@
-//! How a database is laid out: items of whole records, one a row.
+//! The layout of a database: each row is an item of whole records.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::set::{Rows, Set};
 use crate::core::{Error, Result, Shape};
 use crate::parts::ring_matrix::Cells;
 
-/// A database as rows of items. The bits of an item's records stand one after the other and are cut into entries.
+/// A database as rows of items. The bits of an item's records follow one another and are cut into entries.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// The database.
@@ -15,7 +15,7 @@ pub struct Layout {
     pub records_per_item: u64,
     /// Items that hold records.
     pub items: u64,
-    /// N: rows, which the query selects from.
+    /// N: number of rows, from which the query selects.
     pub rows: usize,
     /// c: ring elements of an item, ciphertexts of an answer.
     pub elements: usize,
@@ -26,17 +26,18 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Items of about the square root of the database's entries, rounded up to the set's step, or of one record where that is
+    /// An item has about the square root of the database's number of entries, rounded up to the set's step, or one record if that is
     /// longer (reference implementation, `params_for_scenario_simplepir`).
     pub fn choose(params: &Set, shape: Shape) -> Result<Self> {
         let (entry_bits, degree) = (params.entry_bits, params.rlwe.degree as u64);
         let element_bits = u64::from(entry_bits) * degree;
         let entries = shape.database_bits().div_ceil(entry_bits.into()) as u64;
         let item = entries.isqrt().div_ceil(params.item_step).max(1) * params.item_step;
-        // No item need be longer than the database.
+        // An item is not longer than the database.
         let needed = shape.database_bits().div_ceil(element_bits.into()) as u64;
         let elements = item.div_ceil(degree).min(needed).max(shape.record_bits.div_ceil(element_bits));
-        // Of records longer than an element an item cut short would leave much empty: exact shapes take a whole record more.
+        // If records are longer than an element, an item without the last, partial record would leave many entries unused: exact shapes take
+        // that whole record too.
         let elements = match params.rows {
             Rows::Exact if shape.record_bits > element_bits => {
                 let records = (elements * element_bits).div_ceil(shape.record_bits).min(shape.records);
@@ -74,7 +75,7 @@ impl Layout {
         (element * self.degree, self.degree)
     }
 
-    /// Where records are in the matrix: a row is one cell.
+    /// The places of records in the matrix, whose rows are cells.
     pub fn cells(&self) -> Cells {
         let Self { shape, records_per_item: records, entry_bits, .. } = *self;
         Cells { shape, records, columns: 1, entries: self.columns(), entry_bits }
@@ -85,7 +86,7 @@ impl Layout {
         ring::ColumnMatrix::stored_bytes_for(self.rows, self.columns())
     }
 
-    /// The layout's numbers for a description.
+    /// The layout as a description has it.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let information = self.shape.database_bytes();
         crate::core::plan::operations(json!({

@@ -18,7 +18,7 @@ use crate::parts::ring_matrix::{
     RingQueries, bodies, column_masks, pack_all, packing_table, read_coefficients, read_keys, update_masks,
 };
 
-/// What server and clients derive from the public seed.
+/// The values that server and clients derive from the public seed.
 pub struct Public {
     pub ring: Arc<Ring<u32>>,
     pub queries: RingQueries,
@@ -27,7 +27,7 @@ pub struct Public {
 }
 
 impl Public {
-    /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
+    /// Each use has its own seed, derived from the public one: under one secret no mask is used twice.
     pub fn new(params: &Set, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
         let packing = Packing::new(Method::Cdks, &params.packing.of(&ring)?, ring.n())?;
@@ -126,7 +126,7 @@ impl protocol::Server for Server {
         })
     }
 
-    /// Changes records: hints by what changes, and the tables of the outputs that are touched anew (phases `update_hint`,
+    /// Changes records: adds the differences to hints and rebuilds the tables of the touched outputs (phases `update_hint`,
     /// `update_packing_tables`). Clients hold nothing of the database, so they need no message.
     fn update(&mut self, changes: &[Change], context: &mut Context) -> Result<Messages> {
         let layout = self.layout;

@@ -15,9 +15,9 @@ pub(super) const NAME: &str = "simpleypir";
 pub struct Set {
     /// Bits of an entry: the plaintext modulus is p = 2^entry_bits.
     pub entry_bits: u32,
-    /// An item, which one query retrieves, is a multiple of `item_step` entries, about the square root of the database's number.
+    /// One query retrieves an item, whose length is a multiple of `item_step` entries near the square root of the database's number of entries.
     pub item_step: u64,
-    /// How the number of rows is rounded up.
+    /// The rounding of the number of rows.
     pub rows: Rows,
     /// Bytes of a coefficient of the query on the wire.
     pub query_coefficient_bytes: usize,
@@ -29,7 +29,7 @@ pub struct Set {
     pub switch: Switch,
 }
 
-/// How the number of rows is rounded up.
+/// The rounding of the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rows {

@@ -34,7 +34,7 @@ fn retrieves_every_shape_of_record_from_every_kind_of_database() {
     check_everywhere::<SimpleYpir>(&set(&narrow), 600, 77, 1, 2);
 }
 
-/// Records that fill the second of an item's three ring elements: as many as are taken into the hint at most, and one more, for which it is
+/// Records that fill the second of an item's three ring elements: the largest number that is added to the hint, and one more, for which it is
 /// computed again.
 #[test]
 fn hints_are_updated_either_way() {

@@ -13,7 +13,7 @@ use crate::core::{
 };
 use crate::parts::digits::values_of;
 
-/// One index asked for, with the secrets of its query.
+/// One requested index, with the secrets of its query.
 pub struct Query {
     index: u64,
     first_key: Vec<i32>,
@@ -27,7 +27,7 @@ pub struct Client {
     first_error: DiscreteGaussian,
     second_error: DiscreteGaussian,
     public: Option<Public>,
-    /// Where answers are decrypted.
+    /// The ring in which answers are decrypted.
     opener: SplitRing,
 }
 
@@ -118,7 +118,7 @@ impl protocol::Client for Client {
         asked.iter().zip(answers).map(record).collect()
     }
 
-    /// Logs, of every query, the errors of its answer's coefficients and of the first layer's samples that they are digits of.
+    /// Logs, for every query, the errors of its answer's coefficients and of the first layer's samples whose digits they are.
     fn log_errors(
         &self,
         asked: &[Query],
@@ -138,7 +138,7 @@ impl protocol::Client for Client {
             let opener = self.opener.key(&query.second_key)?;
             let mut ciphertexts = self.ciphertexts(answer);
             for first in rows.clone().step_by(MAX_PACKED_ENTRIES as usize) {
-                // Records selected whole may have many rows, with a ciphertext each; others have these few, and ciphertexts of all of them.
+                // Records that are selected whole may have many rows, with a ciphertext each; others have few, which share ciphertexts.
                 let some = first..rows.end.min(first + MAX_PACKED_ENTRIES as usize);
                 let count = if layers.selects_whole() { some.len() } else { usize::MAX };
                 let digits = server.second_messages(request, k, some)?;
@@ -158,9 +158,9 @@ impl protocol::Client for Client {
 }
 
 impl Client {
-    /// The coefficients of ciphertext `i` of an answer that decrypts to those digits, copy by copy of the hint and then of its answer. An
-    /// unpacked sample has its message in the constant coefficient, and a mask's products in the others; behind a packing of half the ring
-    /// stands what it does not care for.
+    /// The known coefficients of ciphertext `i` of an answer that decrypts to those digits, for each copy those of the hint and then of the
+    /// answer. An unpacked sample has its message in the constant coefficient only, and packing half the ring leaves the upper coefficients
+    /// arbitrary.
     fn messages(&self, digits: &[Vec<i16>], i: usize) -> Vec<i64> {
         let Layers { body, copies, hint_digits, degree, .. } = self.layers;
         let samples: Vec<i16> = digits.iter().flat_map(|digits| &digits[hint_digits..]).copied().collect();
@@ -175,7 +175,7 @@ impl Client {
         messages.into_iter().map(i64::from).collect()
     }
 
-    /// The message of a response to as many queries.
+    /// The message of a response to `queries` queries.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         let bytes = self.layers.answer_bytes(&self.params);
         only("answer", answer)?.clone().check(self.params.protocol(), "answer", (bytes * queries) as u64)
@@ -195,7 +195,7 @@ impl Client {
         self.ciphertexts(answer).map(|ciphertext| opener.decode(&ciphertext?, p).map_err(Error::from)).collect()
     }
 
-    /// The phases modulo q1 of the first layer's samples that these digits are of, copy by copy.
+    /// The phases modulo q1 of the first layer's samples made of these digits, copy by copy.
     fn first_phases(&self, query: &Query, residues: &[Vec<u64>]) -> Vec<i64> {
         let (params, layers) = (&self.params, &self.layers);
         let phase = |copy: usize| {
@@ -210,7 +210,7 @@ impl Client {
         (0..layers.copies).map(phase).collect()
     }
 
-    /// How far a phase modulo q1 is from a centred entry.
+    /// The error of a phase modulo q1 with a known centred entry.
     fn first_error(&self, phase: i64, entry: i32) -> i32 {
         let q1 = i64::from(self.params.layers.switched_modulus);
         let error = (phase - ((i64::from(entry) * q1) >> self.params.layers.entry_bits)).rem_euclid(q1);

@@ -82,7 +82,7 @@ fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
         + 8 * layers.outputs() as u64
         + 2 * layers.answer_bytes(params) as u64
         + key_masks;
-    // Of one query at a time: the first answer's digits, the masks of their samples, and what becomes of these.
+    // For one query at a time: the first answer's digits, the masks of their samples, and the packing of these.
     let samples = layers.samples();
     let packed = match layers.body {
         Body::Packed | Body::Merged => sizes.of_gamma(layers.body_gamma(params.method())).packing_bytes(samples),
@@ -96,7 +96,7 @@ fn memory(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
     seed_memory(server, key_masks, working)
 }
 
-/// Nothing is kept but the database and masks; a batch's answers are the largest by far.
+/// The server keeps only the database and masks; a batch's answers are the largest part by far.
 fn memory_whole(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap {
     let (poly, dimension) = (params.rlwe.poly_bytes(), params.lwe.dimension);
     let key_masks = params.packing_sizes().key_mask_bytes();
@@ -106,7 +106,7 @@ fn memory_whole(params: &Set, layers: &Layers, workload: &Workload) -> MemoryMap
         TableBytes::new("packing key masks", key_masks),
     ];
     let buffers = NegacyclicHint::bytes(0, dimension, 1);
-    // Answers twice: in parts and joined, joined and as sent, as sent and as received. Queries in both forms; the first layer's answers.
+    // Answers are in memory twice: in parts and joined, joined and sent, or sent and received. Queries in both forms; the first layer's answers.
     let each = 2 * layers.answer_bytes(params) as u64
         + 3 * layers.query_bytes() as u64
         + 3 * 4 * layers.first.rows as u64
@@ -157,7 +157,7 @@ fn operations_of(params: &Set, layers: &Layers, workload: &Workload) -> serde_js
     plan.operations()
 }
 
-/// The work of selecting whole polynomials by a ciphertext each. Their digits are those of the first layer's hint and answers.
+/// The work of selecting whole polynomials, which hold digits of the first layer's hint and answers, by a ciphertext each.
 fn selection_work(params: &Set, layers: &Layers, queries: u64) -> Work {
     let ring = params.rlwe.shape();
     let (rows, copies) = (layers.first.rows as u64, layers.copies as u64);
@@ -200,7 +200,7 @@ fn second_layer_work(params: &Set, layers: &Layers, queries: u64, plan: &mut Pla
     plan.step("answer", "second_layer", product_work(groups, outputs, stored, (queries, 2)));
     let tables = count(&[layers.copies as u64, params.packing_sizes().table_bytes()]);
     plan.step("answer", "packing", BlockDiagonal::multiply_work(tables, queries));
-    // Samples of the first answer's digits, whose masks depend on the query: packed without a table.
+    // Samples of the first answer's digits have masks that depend on the query, and are packed without a table.
     let (gadget, samples) = (params.packing.shape(&params.rlwe), layers.samples());
     let traces = if layers.body == Body::Traced { samples as u64 } else { 0 };
     let packed = match layers.body {
@@ -235,7 +235,7 @@ fn instances(params: &Set, layers: &Layers) -> Vec<LweInstance> {
     let rlwe_samples = layers.second_entries() as u64 + keys * layers.degree as u64;
     let first = params.lwe.instance("first_query", layers.first.columns as u64, "the row of the record asked for");
     vec![
-        // Its masks are those of a ring.
+        // Its masks are ring elements.
         LweInstance { kind: "rlwe".into(), ..first },
         params.rlwe.instance(
             if keys == 0 { "second_query" } else { "second_query_and_keys" },

@@ -1,4 +1,4 @@
-//! How the two layers are laid out.
+//! The layout of both layers.
 
 use lattice::pack::Method;
 use serde_json::json;
@@ -7,8 +7,8 @@ use super::set::{Body, Set};
 use crate::core::{Error, Result, Shape};
 use crate::parts::lwe_matrix::{Layout, RecordCode};
 
-/// Most entries of a record whose answers are packed: each takes a packing table of its own, 96 MiB as published. The polynomials of
-/// longer records are selected whole.
+/// Most entries of a record whose answers are packed: each takes its own packing table, 96 MiB as published. For longer records whole
+/// polynomials are selected.
 pub(super) const MAX_PACKED_ENTRIES: u64 = 64;
 /// log2 of the side of a tile of entries: databases of up to one tile have 2^11 rows (YPIR's layout).
 const LOG_TILE: u32 = 11;
@@ -17,13 +17,13 @@ const ROW_STEP: u64 = 64;
 
 /// Both layers of a database.
 ///
-/// Records of many entries are *selected whole*: the second query is a ring ciphertext for each group instead of a coefficient,
+/// Records of many entries are *selected whole*: the second query has a ring ciphertext for each group instead of a coefficient,
 /// and an entry's digits, those of its hint and of its answer, are the coefficients of one polynomial. Nothing is packed then, so no
-/// keys travel, no tables are kept and hints need not be stored.
+/// keys are sent, no tables are kept and hints need not be stored.
 ///
-/// The matrix of the first layer is kept with one *column* of the paper after the other: its `Layout` has G ne rows (a group of
-/// ne rows holds the entries of N1 records) and N1 columns, which the first query selects from. The second layer holds, for each
-/// group and each of ne *copies*, the digits of that row's hint, and then those of its answer.
+/// The matrix of the first layer is the transpose of the paper's: its `Layout` has G ne rows (a group of ne rows holds the entries of N1
+/// records) and N1 columns, from which the first query selects. The second layer holds, for each group and each of ne *copies*, the
+/// digits of that row's hint, and then those of its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Layers {
     /// The first layer.
@@ -38,7 +38,7 @@ pub struct Layers {
     pub answer_digits: usize,
     /// d.
     pub degree: usize,
-    /// How the digits of the first layer's answer are sent.
+    /// The form in which the digits of the first layer's answer are sent.
     pub body: Body,
     /// Bytes of the first query.
     pub first_bytes: usize,
@@ -102,8 +102,8 @@ impl Layers {
         self.copies * self.answer_digits
     }
 
-    /// Width of the packing that they go through together. Alone in a ciphertext, InspiRING's half does, with the first key of a full one
-    /// and half of its key switches; what it leaves in the coefficients behind would disturb hint digits.
+    /// Width of the packing of these samples together. Alone in a ciphertext they take half of InspiRING, with the first key of a full packing
+    /// and half of its key switches; it leaves arbitrary values in the upper coefficients, which would disturb hint digits.
     pub fn body_gamma(&self, method: Method) -> usize {
         let half = self.degree / 2;
         if method == Method::Inspiring && self.body == Body::Packed && self.samples() <= half {
@@ -113,12 +113,12 @@ impl Layers {
         }
     }
 
-    /// Coefficients of the second query: one a group, or a ring element a group.
+    /// Coefficients of the second query: for each group one, or those of a ring element.
     pub fn second_entries(&self) -> usize {
         if self.selects_whole() { self.groups * self.degree } else { self.groups }
     }
 
-    /// Where the second query has its message for a group.
+    /// The place of the second query's message for a group.
     pub fn second_index(&self, group: usize) -> usize {
         if self.selects_whole() { group * self.degree } else { group }
     }
@@ -138,7 +138,7 @@ impl Layers {
         self.copies * self.degree
     }
 
-    /// Bytes of the second layer's database; that of records selected whole is computed for every answer.
+    /// Bytes of the second layer's database, which is computed for every answer if records are selected whole.
     pub fn second_stored_bytes(&self) -> u64 {
         if self.selects_whole() {
             return 0;
@@ -146,7 +146,7 @@ impl Layers {
         ring::ColumnMatrix::stored_bytes_for(self.groups, self.outputs())
     }
 
-    /// The layout's numbers for a description.
+    /// The layout as a description has it.
     pub fn describe(&self) -> serde_json::Map<String, serde_json::Value> {
         let mut values = self.first.describe();
         values.extend(crate::core::plan::operations(json!({
@@ -161,7 +161,7 @@ impl Layers {
         values
     }
 
-    /// Bytes of the packing keys of one query; none where nothing is packed.
+    /// Bytes of the packing keys of one query; zero if nothing is packed.
     pub fn key_bytes(&self, params: &Set) -> u64 {
         if self.selects_whole() { 0 } else { params.packing_sizes().key_bytes() }
     }

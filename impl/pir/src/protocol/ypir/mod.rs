@@ -1,10 +1,10 @@
 //! YPIR (Menon, Wu; USENIX Security 2024): DoublePIR whose hint is packed into ring ciphertexts by CDKS, so that clients download
-//! nothing beforehand; and InsPIRe_0 (InsPIRe, section 4): YPIR with InspiRING in place of CDKS, hence two packing keys in place of
+//! nothing beforehand; and InsPIRe_0 (InsPIRe, section 4): YPIR with InspiRING instead of CDKS, hence two packing keys instead of
 //! eleven. docs/ypir.md and docs/inspire0.md have the symbols, byte formulas and noise theorems.
 //!
-//! An LWE product modulo 2^32 selects a row, and the hint and the answer of that layer, in digits, are the database of a second layer
-//! over a ring, which selects a column. Packing turns the second layer's answers into ring ciphertexts, so that no hint travels. Of long
-//! records, of which packing tables would fill the memory, the second layer selects whole polynomials ([`layout::Layers`]).
+//! An LWE product modulo 2^32 selects a row, and the digits of this layer's hint and answer are the database of a second layer over a
+//! ring, which selects a column. Packing turns the second layer's answers into ring ciphertexts, so that no hint is sent. For long
+//! records, whose packing tables would fill the memory, the second layer selects whole polynomials ([`layout::Layers`]).
 //!
 //! Letters: N1 rows and G columns of records, ne entries a record, n the LWE dimension, d the ring degree, q the ring's modulus,
 //! p = 2^b the plaintext modulus of digits, q1 the modulus to which values of the first layer are switched.
@@ -26,15 +26,15 @@ pub use set::{Body, Exchange, Set};
 
 use crate::core::{Error, Protocol, Result, Sizes, Workload};
 
-/// Which of the two protocols it is.
+/// The difference between the two protocols.
 pub trait Face: 'static {
     /// Name of the protocol.
     const NAME: &'static str;
     /// One line about it.
     const SUMMARY: &'static str;
-    /// How its digits of the first layer's answer may be sent.
+    /// The forms in which the digits of the first layer's answer may be sent.
     const BODIES: &'static [Body];
-    /// That in words.
+    /// These forms in words.
     const BODIES_TEXT: &'static str;
 }
 
@@ -60,7 +60,7 @@ impl Face for Inspiring {
     const BODIES_TEXT: &'static str = "write unpacked, packed or merged";
 }
 
-/// The protocol of two layers with that face.
+/// The two-layer protocol with that face.
 #[derive(Debug)]
 pub struct TwoLayers<F>(PhantomData<F>);
 

@@ -1,4 +1,4 @@
-//! What server and clients derive from the public seed.
+//! The values that server and clients derive from the public seed.
 
 use std::sync::Arc;
 
@@ -21,18 +21,18 @@ pub struct Public {
     pub first: NegacyclicMatrix,
     /// The masks of the second query.
     pub second: RingQueries,
-    /// How the second layer's answers are packed.
+    /// The packing of the second layer's answers.
     pub packing: Packing,
-    /// The packing of a single sample, with the keys of the whole: CDKS, whose keys serve trees of every width.
+    /// The packing of a single sample with the same keys, which CDKS has: its keys serve trees of every width.
     pub trace: Packing,
-    /// The packing of what depends on the query, with the same keys.
+    /// The packing of the samples that depend on the query, with the same keys.
     pub bodies: Packing,
     /// The masks of packing keys.
     pub masks: PackingMasks,
 }
 
 impl Public {
-    /// Each use has a seed of its own, derived from the public one: under one secret no mask is used twice.
+    /// Each use has its own seed, derived from the public one: under one secret no mask is used twice.
     pub fn new(params: &Set, layers: &Layers, seed: Seed, kernel: Kernel) -> Result<Self> {
         let ring = params.rlwe.ring(kernel)?;
         let packing = Packing::new(params.method(), &params.packing.of(&ring)?, ring.n())?;

@@ -18,7 +18,7 @@ pub(super) fn switched_digits(params: &Set, words: impl Iterator<Item = u32>, ou
     centred_digits(params.digits(), words.map(|word| params.switch_value(word)), out);
 }
 
-/// A database of digits and what is derived from it.
+/// A database of digits and the tables derived from it.
 pub(super) struct Second {
     /// G rows, d columns a copy: digit j of copy x is column x d + j.
     pub matrix: ColumnMatrix,
@@ -67,8 +67,8 @@ impl Second {
         ]
     }
 
-    /// Takes in new hints of some rows of the first layer: their digits replace the old ones, the differences are multiplied with
-    /// the masks of the blocks they are in, and the tables of the copies they are in are built anew.
+    /// Applies new hints of some rows of the first layer: their digits replace the old ones, the differences times the masks of their blocks
+    /// are added to the second layer's hints, and the tables of their copies are rebuilt.
     pub fn update(&mut self, public: &Public, rows: &[(usize, Vec<u32>)], threads: usize) -> Result<()> {
         let layers = &public.layers;
         let mut changed: Vec<(usize, usize, &[u32])> = Vec::new();
@@ -93,8 +93,8 @@ impl Second {
         let mut blocks: Vec<usize> = changed.iter().map(|change| change.1 / degree).collect();
         blocks.dedup();
         let all = 2 * blocks.len() >= self.query_masks.len();
-        // Differences of digits, in the touched blocks only, unless all hints are computed again: then none are kept. Centred digits are
-        // at most 2^14 in magnitude: 16 bits hold them.
+        // Differences of digits in the touched blocks, unless all hints are computed again. Centred digits are at most 2^14 in magnitude: 16 bits
+        // hold their differences.
         let kept = if all { LINE } else { blocks.len() * degree };
         let mut difference = ColumnMatrix::new(kept, digits, degree)?;
         let mut fresh = vec![0i16; digits];
@@ -110,7 +110,7 @@ impl Second {
             }
         }
         if all {
-            // Old ones do not lie beside new ones.
+            // Frees the old masks before the new ones are made.
             self.hints[copy].clear();
             self.hints[copy] =
                 column_masks(&self.matrix, &public.ring, &self.query_masks, (first_col, digits), threads)?;
@@ -134,7 +134,7 @@ fn fill(
 ) -> Result<()> {
     let Public { params, layers, .. } = public;
     let (outputs, degree, digits) = (layers.outputs(), layers.degree, layers.hint_digits);
-    // 32 groups of ne rows are whole groups of eight rows, the last ones up to the end of the matrix.
+    // 32 groups of ne rows are whole groups of eight rows; the last ones end with the matrix.
     fill_rows(matrix, ("hint", layers.groups), context, |start, groups| {
         let mut entries = vec![0i16; groups * outputs];
         let first_row = start * layers.copies;

@@ -25,7 +25,7 @@ pub struct Server {
     seed: Seed,
     pub(super) first: LinearDatabase,
     pub(super) hint: NegacyclicHint,
-    /// None where records are selected whole.
+    /// The second layer; `None` if records are selected whole.
     second: Option<Second>,
 }
 
@@ -35,7 +35,7 @@ struct Queries {
     first: Vec<Vec<u32>>,
     second: Vec<ResidueVector>,
     keys: Vec<PackingKeys>,
-    /// In place of `second` and `keys` where records are selected whole.
+    /// Replaces `second` and `keys` if records are selected whole.
     selectors: Vec<Selector>,
 }
 
@@ -45,9 +45,9 @@ impl Server {
         let expected = [("keys", layers.key_bytes(&self.public.params) as usize), ("query", layers.query_bytes())];
         let mut queries = Queries::default();
         for_each_query(self.public.params.protocol(), requests, &expected, |parts| {
-            // Keys come first, where there are any.
+            // The first message has the keys, if there are any.
             let (keys, query) = parts.split_at(parts.len() - 1);
-            // A second part may start at a byte: words are read from a copy that starts at one.
+            // The second part may start at any byte: words are read from an aligned copy.
             let (first, second) = query[0].split_at(layers.first_bytes);
             let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             queries.first.push(first.chunks_exact(4).map(word).collect());
@@ -66,7 +66,7 @@ impl Server {
         Ok(queries)
     }
 
-    /// The answers of records selected whole (phase `answer_selection`).
+    /// The answers if records are selected whole (phase `answer_selection`).
     fn selected(&self, queries: &Queries, first: &[Vec<u32>], context: &Context) -> Result<Vec<Vec<u8>>> {
         let answers = context.clock.time("answer_selection", Group::Online, || {
             self.selected_sums(&queries.selectors, first, context.threads)
@@ -74,7 +74,7 @@ impl Server {
         Ok(answers.into_iter().map(|ciphertexts| ciphertexts.concat()).collect())
     }
 
-    /// The answers of records whose outputs are packed (phases `answer_second_layer`, `answer_packing`, `answer_body`).
+    /// The answers if outputs are packed (phases `answer_second_layer`, `answer_packing`, `answer_body`).
     fn packed(
         &self,
         second: &Second,
@@ -94,7 +94,7 @@ impl Server {
         })
     }
 
-    /// One query's answer: the digits of the first layer's answer go through the second layer and join the packed ciphertexts.
+    /// One query's answer: the digits of the first layer's answer pass the second layer and join the packed ciphertexts.
     fn body(
         &self,
         second: &Second,
@@ -166,7 +166,7 @@ impl Server {
         Ok(())
     }
 
-    /// What the second layer's answer to query `k` of a request decrypts to in those rows of the first: the digits of the row's hint, then
+    /// The plaintext of the second layer's answer to query `k` of a request for those rows of the first: the digits of the row's hint, then
     /// of its word.
     pub(super) fn second_messages(&self, request: &Request, k: usize, rows: Range<usize>) -> Result<Vec<Vec<i16>>> {
         let queries = self.parse(std::slice::from_ref(request))?;
@@ -232,7 +232,7 @@ impl protocol::Server for Server {
         seed::publish(self.public.params.protocol(), &self.seed)
     }
 
-    /// Answers every query of every request: each layer reads its database once for all of them, each packing table is read once.
+    /// Answers every query of every request, with one pass over each layer's database and over each packing table.
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = &context.clock;
         let queries = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
@@ -264,7 +264,7 @@ impl protocol::Server for Server {
                 let moved = change.deltas.iter().enumerate().filter(|(_, delta)| **delta != 0);
                 rows.extend(moved.map(|(i, _)| first_row + i));
             }
-            // Hints of records selected whole are computed when they are needed.
+            // Hints of records that are selected whole are computed for every answer.
             if self.second.is_some() { self.hint_rows(&rows) } else { Ok(Vec::new()) }
         })?;
         if let Some(second) = &mut self.second {

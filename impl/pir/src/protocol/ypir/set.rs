@@ -17,11 +17,11 @@ pub(super) const INSPIRE0: &str = "inspire0";
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Set {
-    /// How the digits of the first layer's answer are sent: left out with YPIR; `unpacked` as published, `packed` or `merged` with
+    /// The form in which the digits of the first layer's answer are sent: left out with YPIR; `unpacked` as published, `packed` or `merged` with
     /// InsPIRe_0.
     #[serde(default)]
     pub body: Body,
-    /// What both layers exchange.
+    /// The digits that pass from the first layer to the second.
     pub layers: Exchange,
     /// First layer.
     pub lwe: Lwe,
@@ -39,7 +39,7 @@ pub struct Set {
 pub struct Exchange {
     /// Bits of an entry of the first layer, whose plaintext modulus is 2^entry_bits.
     pub entry_bits: u32,
-    /// Modulus q1 to which hint and answer of the first layer are switched before they are cut into digits.
+    /// Modulus q1, to which hint and answer of the first layer are switched before they are cut into digits.
     pub switched_modulus: u32,
     /// Bits of a digit: the second layer's plaintext modulus is p = 2^digit_bits.
     pub digit_bits: u32,
@@ -47,20 +47,20 @@ pub struct Exchange {
     pub query_coefficient_bytes: usize,
 }
 
-/// How the digits of the first layer's answer, which depend on the query, reach the client.
+/// The form in which the digits of the first layer's answer, which depend on the query, reach the client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
-    /// By the homomorphic trace, into unused coefficients of the packed ciphertext (YPIR, which packs by CDKS).
+    /// The homomorphic trace moves them into unused coefficients of the packed ciphertext (YPIR, which packs by CDKS).
     #[default]
     Traced,
-    /// As one ring ciphertext each, of which one coefficient counts (InsPIRe_0 as published).
+    /// Each is a ring ciphertext with one used coefficient (InsPIRe_0 as published).
     Unpacked,
-    /// Packed into one more ring ciphertext.
+    /// They are packed into one more ring ciphertext.
     Packed,
-    /// Packed likewise, and added to the first copy's ciphertext behind its hint digits.
+    /// They are packed likewise, and added to the first copy's ciphertext behind its hint digits.
     Merged,
-    /// In the polynomials of the hint's digits, which are selected whole (long records of any set).
+    /// They are in the polynomials of the hint's digits, which are selected whole (long records of any set).
     #[serde(skip)]
     Selected,
 }
@@ -90,12 +90,12 @@ impl ParameterSet for Set {
 }
 
 impl Set {
-    /// Name of the protocol whose digits of the first layer's answer are sent so.
+    /// Name of the protocol that sends the digits of the first layer's answer in this form.
     pub fn protocol(&self) -> &'static str {
         if self.body == Body::Traced { YPIR } else { INSPIRE0 }
     }
 
-    /// How the second layer's answers are packed.
+    /// The packing of the second layer's answers.
     pub fn method(&self) -> Method {
         if self.body == Body::Traced { Method::Cdks } else { Method::Inspiring }
     }
@@ -110,7 +110,7 @@ impl Set {
         u32::BITS - (self.layers.switched_modulus - 1).leading_zeros()
     }
 
-    /// How values of the first layer are cut.
+    /// The digits of the first layer's values.
     pub fn digits(&self) -> Digits {
         Digits { value_bits: self.value_bits(), digit_bits: self.layers.digit_bits }
     }

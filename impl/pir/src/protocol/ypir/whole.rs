@@ -1,6 +1,6 @@
-//! Answers of records selected whole: for each entry of a record, the polynomial of each group whose coefficients are the digits of
-//! that row's hint and answer, times the group's ciphertext. Hints are computed from the database for every batch of queries: a
-//! transform of n points for n entries, which costs less memory than any table and no work when records change.
+//! Answers if records are selected whole: for each entry of a record, the sum over the groups of the group's ciphertext times the
+//! polynomial whose coefficients are the digits of that row's hint and answer. Hints are computed from the database for every batch of
+//! queries, by a transform of n points for n entries, which takes less memory than any table and no work when records change.
 
 use lattice::Rlwe;
 use ring::Ntt;
@@ -14,11 +14,11 @@ use crate::core::Result;
 use crate::core::threads::side_by_side;
 use crate::parts::ring_matrix::Selector;
 
-/// Entries of a record whose sums are kept at a time: eight groups of eight rows, of which a ninth is cut where they do not align.
+/// Entries of a record whose sums are kept at a time: eight groups of eight rows, or parts of nine if they are not aligned.
 const ENTRIES: usize = 8 * GROUP_ROWS;
 
 impl Server {
-    /// For each query the sums of all entries, in order; `products`: the first layer's answers.
+    /// For each query the sums of all entries, in order; `products` are the first layer's answers.
     pub(super) fn selected_sums(
         &self,
         queries: &[Selector],

@@ -1,25 +1,25 @@
-//! What the vector paths ask memory for before they multiply it. A column of 2048 rows is a page, where the processor's own
-//! prefetching ends.
+//! Software prefetching of the vector paths. A column of 2048 rows is a page, at whose end the processor's own prefetching
+//! stops.
 
 use super::LINE;
 use super::part::Part;
 use crate::kernel::ask_for;
 
-/// What is asked for before it is used.
+/// The lines that are prefetched.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ahead<'a> {
-    /// How many lines after the multiplied ones are asked for; 0 asks for none.
+    /// The line that is this many lines after the multiplied one; 0 prefetches none.
     Lines(usize),
-    /// The same where a part is whole columns, so that all it reads lies in one piece: the number of lines after, in the order of memory.
+    /// The same if a part consists of whole columns, which are contiguous: the number of lines after, in the order of memory.
     Following(usize),
-    /// A share of what comes next: several queries multiply columns that are in the cache, and ask for the next ones together. Zen 5
-    /// reads 64 MiB to 1 GiB at 13 GiB/s with four queries and 7.8 with eight; 7.8 and 4.2 where the first query alone asked. Not
-    /// measured on Intel.
+    /// A share of the next columns: several queries multiply columns that are in the cache, and prefetch the next ones together. Zen 5
+    /// reads 64 MiB to 1 GiB at 13 GiB/s with four queries and 7.8 with eight, but at 7.8 and 4.2 if only the first query prefetches. Intel
+    /// was not measured.
     Share(&'a [i16]),
 }
 
 impl Ahead<'_> {
-    /// Asks for what belongs to line `line` of `lines`, where `C` columns from `start` on are multiplied side by side; `SECOND` as for
+    /// Prefetches the share of line `line` of `lines`, while `C` columns from `start` on are multiplied side by side; `SECOND` as for
     /// [`ask_for`].
     #[target_feature(enable = "sse")]
     #[inline]
@@ -32,7 +32,7 @@ impl Ahead<'_> {
         match self {
             Ahead::Lines(0) => {}
             Ahead::Lines(ahead) => {
-                // Where these columns end, the next ones follow.
+                // The next columns follow directly after these.
                 let (columns, next) = (C * (ahead / lines), line + ahead % lines);
                 let (columns, next) = if next < lines { (columns, next) } else { (columns + C, next - lines) };
                 for c in 0..C {

@@ -7,13 +7,13 @@ use super::part::Part;
 use super::residues::{DIGITS, LINES_PER_SUM, RADIX};
 use std::arch::x86_64::*;
 
-/// Lines ahead that are asked for. Zen 3 (reading at 21 GB/s, nothing else running) multiplies 256 MiB in two columns at 68 to 75 % of
-/// that with 64, 67 to 70 % with 96 or 128, whichever cache they are asked into, 50 to 53 % without; in one column with 160 at 53 to
-/// 55 % (medians of fifteen ratios, three times each). Not measured on others.
+/// Distance of the prefetched line, in lines. An idle Zen 3 that reads at 21 GB/s multiplies 256 MiB in two columns at 68 to 75 % of that
+/// with 64, at 67 to 70 % with 96 or 128 (into either cache), and at 50 to 53 % without prefetching; in one column with 160 at 53 to 55 %
+/// (medians of fifteen ratios, three times each). Other processors were not measured.
 const AHEAD: usize = 64;
 
-/// The same for parts of whole columns: the next two columns. Beside [`AHEAD`] in one process (Zen 3 reading at 19 GB/s, 15 ratios each):
-/// 72, 69, 70 % of reading for 69, 64, 66 % at 256 MiB, 77 for 73 at 1 GiB; 192 lines do as well, 64 do not.
+/// The distance for parts of whole columns, which is two columns. Compared with [`AHEAD`] in one process (Zen 3 reading at 19 GB/s, 15
+/// ratios each): 72, 69, 70 % of reading instead of 69, 64, 66 % at 256 MiB, 77 instead of 73 at 1 GiB; 192 lines are as good, 64 are not.
 const FOLLOWING: usize = 128;
 
 /// See [`super::scalar::part`].
@@ -49,8 +49,8 @@ pub(super) fn columns<const V: usize, const C: usize>(part: Part, ahead: Ahead, 
 /// Lines whose products a 32-bit lane holds: it meets both halves of a line.
 const LINES_PER_LANE: usize = LINES_PER_SUM / 2;
 
-/// `C` columns from `first_col` on times `V` digit vectors; two columns and two primes are twelve sums, as many as the registers hold beside the
-/// operands.
+/// `C` columns from `first_col` on times `V` digit vectors. Two columns and two primes have twelve sums, which fill the registers beside
+/// the operands.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn multiply<const V: usize, const C: usize>(part: Part, first_col: usize, ahead: Ahead, sums: &mut [i64]) {

@@ -1,12 +1,11 @@
 //! The AVX-512 path. Every function enables the features of that kernel and is called only where they were found; that, and
 //! the lengths asserted in the module `product`, is what the `unsafe` blocks rely on.
 //!
-//! A line of the database, 64 bytes, takes three multiply-adds a prime (`vpdpwssd`). Two primes: six multiply-adds and, where a line of
-//! digits is loaded once for four columns, 2.5 loads for 64 bytes of database, or 7 for one column: three cycles and a half at most
-//! where two of either start a cycle, against the five and a half that 64 bytes take from memory at 43 GB/s and 3.7 GHz.
+//! A line of the database, 64 bytes, takes three multiply-adds (`vpdpwssd`) for each prime. Two primes take six multiply-adds and, if a line
+//! of digits is loaded once for four columns, 2.5 loads for each line, or 7 loads with one column: at most three cycles and a half on a
+//! core that starts two of either in a cycle, compared with the five and a half that a line takes from memory at 43 GB/s and 3.7 GHz.
 //!
-//! How many columns are best read side by side, and how far ahead lines are best asked for by hand, is a matter of measurement: see
-//! [`reading`].
+//! The best number of columns read side by side, and the best distance of prefetching, were measured: see [`reading`].
 
 use super::LINE;
 use super::ahead::Ahead;
@@ -15,11 +14,11 @@ use super::residues::{DIGITS, RADIX};
 use crate::kernel::Processor;
 use std::arch::x86_64::*;
 
-/// Columns multiplied side by side, and lines ahead that are asked for (0 for none). Medians of products of 0.25 to 1 GiB against the
+/// Columns multiplied side by side, and the distance of prefetching in lines (0 for none). Medians of products of 0.25 to 1 GiB against the
 /// bandwidth probe: Granite Rapids reads at 82 % in four columns with 48 lines and 70 % without, Zen 5 (probed at 43 GB/s) at 83 % in one
-/// column with 160, 80 % with 96, and in four columns at 72 % with 28 and 51 % without, Ice Lake at 82 % without and 69 to 75 % with
-/// lines some KiB ahead. Zen 4 (probed at 30 GB/s) reads at 77 % in two columns with 128 lines asked for into its second-level cache;
-/// into its first, where digits fill three quarters, 36 to 50 % in one, two or four columns, with whatever distance or none.
+/// column with 160, at 80 % with 96, and in four columns at 72 % with 28 and 51 % without, Ice Lake at 82 % without and at 69 to 75 % with
+/// lines some KiB ahead. Zen 4 (probed at 30 GB/s) reads at 77 % in two columns with 128 lines prefetched into its second-level cache;
+/// with its first level, of which digits fill three quarters, at 36 to 50 % in one, two or four columns, for every distance.
 fn reading() -> (usize, usize) {
     match Processor::here() {
         Processor::Intel => (4, 48),

@@ -1,4 +1,4 @@
-//! Columns times ring elements: what of the first product does not depend on the query.
+//! Columns times ring elements: the part of the first product that does not depend on the query.
 
 use super::ColumnMatrix;
 use crate::matrix::operands::{ProductError, check_length};
@@ -16,14 +16,14 @@ pub fn ring_products_work(ring: RingShape, rows: u64, columns: u64) -> Work {
     ring.transforms(polynomials) + ring.products(polynomials) + entries.into()
 }
 
-/// For each column from `first_col` on, as many as `out` has: the sum over the blocks of D(1/X), where D(X) is the block's polynomial
+/// For each of `out.len()` columns from `first_col` on: the sum over the blocks of D(1/X), where D(X) is the block's polynomial
 /// in that column, times `factors[block]`, modulo X^N + 1 and the primes.
 ///
 /// With `factors[block]` = a_block(X), where query rows are the coefficients of a_block(X) s(X) + e, a result is the ring mask of that
-/// column's LWE sample, which is what packing takes.
+/// column's LWE sample, which packing takes.
 ///
 /// # Errors
-/// Factors that are not as many as the blocks, a degree other than the ring's, columns outside the matrix.
+/// Numbers of factors and blocks that differ, a degree other than the ring's, columns outside the matrix.
 pub fn ring_products(
     matrix: &ColumnMatrix,
     ring: &Ring<u32>,

@@ -7,7 +7,7 @@
 //!
 //! Entries are signed: a database modulo p <= 2^16 is stored by representatives around zero, which makes the noise of the product
 //! four times smaller in variance than those from 0 to p - 1. Databases below 2^15 may be stored as they are. Modulo 65537 one
-//! entry in 65537 is 2^15: such entries are stored as 2^15 - 1 and listed aside, and what they lack is added to every product.
+//! entry in 65537 is 2^15: such entries are stored as 2^15 - 1 and listed, and every product adds the missing part.
 
 #[cfg(target_arch = "x86_64")]
 mod ahead;
@@ -56,7 +56,7 @@ impl ColumnMatrix {
     /// A zero matrix of `rows` x `cols` entries in blocks of `degree` rows, a multiple of 32.
     ///
     /// # Errors
-    /// No rows, no columns, a degree that is no positive multiple of 32, more than the address space or the memory holds.
+    /// No rows, no columns, a degree that is not a positive multiple of 32, more than the address space or the memory holds.
     pub fn new(rows: usize, cols: usize, degree: usize) -> Result<Self, MatrixError> {
         let bytes =
             rows.checked_next_multiple_of(LINE).and_then(|r| r.checked_mul(cols)?.checked_mul(size_of::<i16>()));
@@ -177,7 +177,7 @@ impl ColumnMatrix {
     /// apart in `entries`.
     ///
     /// # Errors
-    /// Rows or columns outside the matrix, a first row that is no multiple of 32.
+    /// Rows or columns outside the matrix, a first row that is not a multiple of 32.
     ///
     /// # Panics
     /// If `entries` is shorter than the last row's part.
@@ -203,7 +203,7 @@ impl ColumnMatrix {
         let height = self.height(first_row / self.degree);
         let start = self.at(first_row, first_col);
         let data: &mut [i16] = bytemuck::cast_slice_mut(self.data.bytes_mut());
-        // Squares of 32 x 32 entries: what is read and what is written are 32 lines each.
+        // Squares of 32 x 32 entries: both the source and the destination are 32 lines.
         for col in (0..cols).step_by(LINE) {
             let width = LINE.min(cols - col);
             let mut square = [[0; LINE]; LINE];
@@ -220,7 +220,7 @@ impl ColumnMatrix {
         Ok(())
     }
 
-    /// Takes overwritten entries off the list.
+    /// Removes overwritten entries from the list.
     fn forget(&mut self, (first_row, rows): (usize, usize), (first_col, cols): (usize, usize)) {
         if self.excess.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! What one call of a kernel multiplies.
+//! The operands of one call of a kernel.
 
 use crate::matrix::lanes::Lanes;
 
@@ -13,6 +13,6 @@ pub(super) struct Part<'a> {
     pub(super) first_row: usize,
     /// For each line of the part, three digit vectors for each prime.
     pub(super) digits: &'a [Lanes],
-    /// With several queries, what to ask memory for meanwhile: this query's share of the next columns.
+    /// With several queries, this query's share of the next columns, which it prefetches.
     pub(super) share: Option<&'a [i16]>,
 }

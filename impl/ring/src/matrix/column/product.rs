@@ -10,10 +10,10 @@ use crate::matrix::operands::{ProductError, check_length};
 use crate::work::{Kind, Work, count};
 use rayon::prelude::*;
 
-/// Columns whose part of a block stays in the cache until every query has met it: 16 KiB for 2048 rows.
+/// Columns whose part of a block stays in the cache until it is multiplied by every query: 16 KiB for 2048 rows.
 const COLUMNS_PER_TILE: usize = 4;
 
-/// Rows of a part of a block: as many as the kernels add in 32-bit lanes.
+/// Rows of a part of a block: the number that the kernels add in 32-bit lanes.
 const PART_ROWS: usize = LINES_PER_SUM * LINE;
 
 /// Parts whose products a 64-bit sum holds: one adds less than 2^11 * 2^15 * 646^3 / 2 < 2^53.01.

@@ -1,10 +1,10 @@
-//! Vectors of residues as the products read them.
+//! Vectors of residues in the form that products read.
 
 use super::LINE;
 use crate::matrix::lanes::Lanes;
 use crate::modulus::Modulus;
 
-/// Radix of the digits of a residue. Three balanced digits cover numbers as many as its cube, more than 2^28, and the largest
+/// Radix of the digits of a residue. Three balanced digits cover its cube of numbers, which is more than 2^28, and the largest
 /// magnitude, 323, leaves room in 32-bit sums: a lane adds, for each of the 64 lines of 2048 rows, two products below
 /// 2^15 * 323 in magnitude, in all at most 64 * 2 * 2^15 * 323 = 1.35e9 < 2^31.
 pub(super) const RADIX: i64 = 646;
@@ -24,7 +24,7 @@ pub(super) const LINES_PER_SUM: usize = 64;
 
 const _: () = assert!(LINES_PER_SUM as i64 * 2 * (1 << 15) * HALF < 1 << 31 && MAX_PRIME > 1 << 28);
 
-/// Why a vector was refused.
+/// Reasons to refuse a vector.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResidueVectorError {
     /// Neither one nor two primes.
@@ -33,8 +33,8 @@ pub enum ResidueVectorError {
     /// A prime whose residues need more digits.
     #[error("prime {0} is above {MAX_PRIME}: its residues have more than three digits")]
     TooLarge(u32),
-    /// Residues that are not as many modulo each prime.
-    #[error("{given} residues are no whole number of elements modulo {primes} primes")]
+    /// The numbers of residues modulo the primes differ.
+    #[error("{given} residues are not a whole number of elements modulo {primes} primes")]
     Length {
         /// Residues given.
         given: usize,
@@ -52,7 +52,7 @@ pub struct ResidueVector {
 }
 
 impl ResidueVector {
-    /// The vector with those residues: of all its elements modulo the first prime, then modulo the second.
+    /// The vector with those residues: all elements modulo the first prime, then all modulo the second.
     ///
     /// # Errors
     /// Not one or two primes, a prime above [`MAX_PRIME`], another number of residues than elements times primes.

@@ -1,4 +1,4 @@
-//! Products with dense matrices modulo 2^32: what a client computes (A * s, H * s) and DoublePIR's second level.
+//! Products with dense matrices modulo 2^32: the client's work (A * s, H * s) and DoublePIR's second level.
 //! All matrices row-major, all sums wrapping.
 
 #[cfg(target_arch = "x86_64")]
@@ -71,7 +71,7 @@ fn digits_product<T>(
     let delta = digits.len() / l;
     check_length("digits", digits.len(), delta * l)?;
     check_length("elements of the result", out.len(), delta * n)?;
-    // The rows after the last eight, completed by zeros.
+    // The rows after the last whole group of eight, completed by zeros.
     let mut tail = vec![0; if l.is_multiple_of(ACCUMULATED_ROWS) { 0 } else { ACCUMULATED_ROWS * n }];
     let tail_start = l - l % ACCUMULATED_ROWS;
     tail[..a.len() - tail_start * n].copy_from_slice(&a[tail_start * n..]);

@@ -4,7 +4,7 @@
 //! Band i is an n x n matrix whose only non-zero entries lie in the blocks of side s_i on its diagonal; the product is the sum over
 //! the bands of band times vector. Entries are words of 32 bits in *lines* of 16, one line for a column of a *strip* of 16 rows.
 //! Strip after strip is stored: first the s_0 columns of band 0 that the strip meets, then those of band 1, and so on; so a
-//! product reads the whole memory once, from the first byte to the last. One file per path, same functions, same bits.
+//! product reads the whole memory once, from the first byte to the last. Each path has one file with the same functions and results.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -26,13 +26,13 @@ pub const LINE: usize = 16;
 /// Entries of one column of one strip.
 pub type Line = [u32; LINE];
 
-/// Vectors that one pass over the matrix multiplies at most; more take more passes.
+/// Most vectors that one pass over the matrix multiplies; more take more passes.
 pub const MAX_BATCH: usize = 8;
 
-/// Why there is no such matrix.
+/// Reasons to refuse a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DiagonalError {
-    /// n is no multiple of the lines' length, or a block does not tile the diagonal.
+    /// n is not a multiple of the lines' length, or a block does not tile the diagonal.
     #[error(
         "blocks of side {side} do not tile the diagonal of {n} rows: both must be multiples of {LINE}, n of the side"
     )]
@@ -115,7 +115,7 @@ impl BlockDiagonal {
         &self.lines()[first..first + side]
     }
 
-    /// As [`Self::columns`]; what is written must stay below the modulus.
+    /// Like [`Self::columns`]; written values must be below the modulus.
     pub fn columns_mut(&mut self, strip: usize, band: usize) -> &mut [Line] {
         let (first, side) = self.place(strip, band);
         let lines: &mut [Line] = bytemuck::cast_slice_mut(self.region.bytes_mut());
@@ -187,7 +187,7 @@ impl BlockDiagonal {
     }
 }
 
-/// How far sums may grow.
+/// The bounds of the sums.
 #[derive(Clone, Copy)]
 struct Plan {
     /// Products below (q - 1)^2 that may be added to a number below 2^32 in 64 bits.
@@ -211,7 +211,7 @@ impl Sums {
         lane / 2 + lane % 2 * (LINE / 2)
     }
 
-    /// The residues of all sums, in the order of the lanes. Where blocks are small there is a sum for every few dozen products, so
+    /// The residues of all sums, in the order of the lanes. Small blocks have a sum for every few dozen products, so
     /// that the vectors' reduction is worth its two calls.
     fn reduce(&self, vectors: Vectors, modulus: &Modulus<u32>, out: &mut [u32]) {
         let radix = u64::from(modulus.reduce_u64(1 << 32));

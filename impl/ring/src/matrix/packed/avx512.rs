@@ -66,7 +66,7 @@ unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m51
 type GroupSums = [__m512i; GROUP_ROWS];
 
 /// One group, `chunks` chunks of a strip, `K` queries; `R` of the eight rows at a time, so that `2 * R * K` accumulators stay
-/// in registers. Asks for what lies `ahead` bytes after it in memory, unless that is 0.
+/// in registers. Prefetches the bytes `ahead` bytes after it in memory, unless that is 0.
 ///
 /// # Safety
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
@@ -116,11 +116,11 @@ unsafe fn strip<const W: usize, const K: usize, const R: usize, const SECOND: bo
     }
 }
 
-/// How a block is read: places side by side, at most, and the bytes that are asked for before they are used, in all of them
-/// together. Left alone, a processor fetches ahead no further than to the end of a page, so that Intel's gain from four places.
-/// Zen 5, of which the probe reads 42 GB/s, reads 10 to 42 MB at 35 GB/s in one place with 8 KiB ahead, 37 to 46 with 16 KiB and 33 with
-/// 4 KiB; in four places at 24 to 29 with 8 KiB in all and 15 with 2.5 KiB. Zen 4, probed at 30 GB/s, reads 64 MiB at 23 with 16 KiB asked for
-/// into its second-level cache, 15 into its first.
+/// The way a block is read: most places read side by side, and the distance of prefetching in bytes, summed over the places. A processor
+/// by itself prefetches only to the end of a page, so that Intel's gain from four places. Zen 5, probed at 42 GB/s, reads 10 to 42 MB at
+/// 35 GB/s in one place with 8 KiB ahead, at 37 to 46 with 16 KiB and at 33 with 4 KiB; in four places at 24 to 29 with 8 KiB in all and
+/// at 15 with 2.5 KiB. Zen 4, probed at 30 GB/s, reads 64 MiB at 23 with 16 KiB prefetched into its second-level cache, and at 15 into its
+/// first.
 fn reading() -> (usize, usize) {
     match Processor::here() {
         Processor::Zen | Processor::Zen4 => (1, 16384),

@@ -1,6 +1,6 @@
-//! Why a matrix could not be made or filled.
+//! Reasons to refuse a matrix or its contents.
 
-/// Why a matrix could not be made or filled.
+/// Reasons to refuse a matrix or its contents.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MatrixError {
     /// No storage width holds entries of that many bits.
@@ -9,9 +9,9 @@ pub enum MatrixError {
     /// A shape without rows or columns, or too large for the address space.
     #[error("a matrix of {rows} x {cols} entries is empty or exceeds the address space")]
     Shape {
-        /// Rows asked for.
+        /// Requested rows.
         rows: usize,
-        /// Columns asked for.
+        /// Requested columns.
         cols: usize,
     },
     /// The system refused the memory.
@@ -24,13 +24,13 @@ pub enum MatrixError {
         what: &'static str,
         /// The index given.
         index: usize,
-        /// How many there are.
+        /// The number of them.
         len: usize,
     },
-    /// A slice whose length does not fit the place it is meant for.
+    /// A slice whose length does not fit its place.
     #[error("{what}: {given} given, {needed} needed")]
     Length {
-        /// What the slice holds.
+        /// The contents of the slice.
         what: &'static str,
         /// Its length.
         given: usize,

@@ -1,4 +1,4 @@
-//! The steps of products of packed matrices, by path: same functions, same bits.
+//! The steps of products of packed matrices. Each path has the same functions and results.
 
 use super::order::{BLOCK_ROWS, GROUP_ROWS, Order, SLACK};
 use super::scalar;

@@ -34,7 +34,7 @@ impl PackedMatrix {
         groups * chunks * (GROUP_ROWS as u64 * 4 * width as u64) + SLACK as u64
     }
 
-    /// Memory of such a matrix: short ones too get whole huge pages.
+    /// Memory of such a matrix; short ones get whole huge pages too.
     pub const fn memory_bytes_for(rows: usize, cols: usize, width: u32) -> u64 {
         whole_pages_bytes(Self::stored_bytes_for(rows, cols, width))
     }

@@ -56,7 +56,7 @@ pub fn matmul_accumulate(
         return Ok(());
     }
     let panels = Panels::prepare(a, n, threads);
-    // A block of 64 rows is unpacked and multiplied at a time: every panel of A that is fetched into the first-level cache
+    // One block of 64 rows is unpacked and multiplied at a time: every panel of A that is fetched into the first-level cache
     // serves all of them.
     let block_len = BLOCK_ROWS * n;
     let multiply = |(block, out): (usize, &mut [u32])| {
@@ -150,7 +150,7 @@ fn multiply_block(
                     kernels::gemm(kernel, d, stride, panel, out, n);
                     continue;
                 }
-                // At the edges the kernel works on a whole tile of its own, of which the part inside is added.
+                // At the edges the kernel works on a separate whole tile, and the part inside the matrix is added.
                 let mut tile = [0; TILE_ROWS * TILE_COLS];
                 kernels::gemm(kernel, d, stride, panel, &mut tile, TILE_COLS);
                 for (row, tile) in tile.chunks_exact(TILE_COLS).take(tile_rows).enumerate() {

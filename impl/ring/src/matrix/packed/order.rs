@@ -2,14 +2,14 @@
 
 /// Rows in a group: the rows that share one loaded chunk of a query, and the multiple to which rows are padded.
 pub const GROUP_ROWS: usize = 8;
-/// Chunks in a strip: few, so that a strip of the queries outlives in the first-level cache the data that passes through.
+/// Chunks in a strip: few enough to keep a strip of the queries in the first-level cache while data pass through.
 pub(crate) const STRIP_CHUNKS: usize = 4;
 /// Rows in a block: the rows that share one strip of a query; the unit of parallel work.
 pub const BLOCK_ROWS: usize = 64;
 /// Bytes after the last chunk, so that a 64-byte load at any entry stays inside the allocation.
 pub(crate) const SLACK: usize = 64;
 
-/// Where a block keeps each row's share of each chunk: strip by strip, within a strip group by group of eight rows, within
+/// The place of each row's share of each chunk in a block: strip by strip, within a strip group by group of eight rows, within
 /// those chunk by chunk, and last row by row.
 #[derive(Clone, Copy)]
 pub(crate) struct Order {
@@ -32,7 +32,7 @@ impl Order {
         self.chunks.div_ceil(STRIP_CHUNKS).div_ceil(most) * STRIP_CHUNKS
     }
 
-    /// Places that [`Self::strips`] reads side by side: `most`, or fewer where there are fewer strips.
+    /// Places that [`Self::strips`] reads side by side: `most`, or fewer if there are fewer strips.
     #[inline(always)]
     pub(crate) fn streams(self, most: usize) -> usize {
         self.chunks.div_ceil(self.stream(most))
@@ -49,7 +49,7 @@ impl Order {
         places.flat_map(side_by_side).filter(move |(first, _)| *first < self.chunks)
     }
 
-    /// Chunks from the given one to the end of its strip: as many as follow one another in memory, a group's 8 shares apart.
+    /// Chunks from the given one to the end of its strip, which follow one another in memory, a group's 8 shares apart.
     #[inline(always)]
     pub(crate) fn run(self, chunk: usize) -> usize {
         STRIP_CHUNKS.min(self.chunks - chunk / STRIP_CHUNKS * STRIP_CHUNKS) - chunk % STRIP_CHUNKS

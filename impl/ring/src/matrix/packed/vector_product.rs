@@ -29,7 +29,7 @@ impl PreparedVector {
         self.len == 0
     }
 
-    /// The sum of its elements modulo 2^32: what an offset that all entries of a matrix have in common adds to a product, once.
+    /// The sum of its elements modulo 2^32, by which a common offset of all entries of a matrix changes a product.
     pub fn sum(&self) -> u32 {
         self.sum
     }
@@ -61,10 +61,10 @@ impl Vector32 {
 /// multiply-adds of each entry take longer than reading it again for the next ones.
 pub const QUERIES_TOGETHER: usize = 32;
 
-/// The work of [`matvec`] with a matrix of `stored` bytes, which is read once a pass. [`queries_work`] has what is read of queries.
+/// The work of [`matvec`] with a matrix of `stored` bytes, which each pass reads once. [`queries_work`] counts the reading of queries.
 ///
-/// Multiply-adds of several queries are a kind of their own: a pass that they share both waits for the matrix and computes, and
-/// overlaps the two less well than either alone would have it. So are the row sums of queries after the first of a pass.
+/// Multiply-adds of several queries are a separate kind, because a shared pass both waits for the matrix and computes, and overlaps the
+/// two only in part. The row sums of queries after the first of a pass are a separate kind too.
 pub fn matvec_work(rows: u64, columns: u64, stored: u64, queries: u64) -> Work {
     let products = if queries > 1 { Kind::BatchMultiplyAddsPacked } else { Kind::MultiplyAddsPacked };
     let passes = queries.div_ceil(QUERIES_TOGETHER as u64);

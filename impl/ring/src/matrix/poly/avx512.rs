@@ -23,7 +23,7 @@ pub(super) unsafe fn add_products<const C: usize>(
         let sum = unsafe { _mm512_load_si512(sums.0[part].as_ptr().add(8 * half).cast()) };
         _mm512_mask_sub_epi64(sum, _mm512_movepi64_mask(sum), sum, multiple)
     };
-    // By column: masks' even and odd slots, bodies' even and odd slots.
+    // Sums by column: even and odd slots of masks, even and odd slots of bodies.
     let mut totals: [[__m512i; 4]; C] = std::array::from_fn(|c| std::array::from_fn(|i| load(&*sums[c], i / 2, i % 2)));
     for (row, pair) in pairs.iter().enumerate() {
         // SAFETY: a pair is two lines of a register each.

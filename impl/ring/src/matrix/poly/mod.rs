@@ -5,7 +5,7 @@
 //! and bodies. Residues lie in *lines* of 16 slots. Memory holds limb after limb, in each line after line of the polynomials, in each
 //! of these four columns after four columns (the last group may be narrower), in each row after row: so a product reads all of it
 //! once, from the first byte to the last, beside the lines of the vector that belong to the 16 slots at hand, which stay in the
-//! cache. One file per path, same functions, same bits.
+//! cache. Each path has one file with the same functions and results.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -34,10 +34,10 @@ type Line = [u32; LINE];
 /// Columns whose lines lie side by side: each line of the vector is read once for all of them.
 const GROUP: usize = 4;
 
-/// Row and column of a polynomial, and itself.
+/// Row and column of a polynomial, and the polynomial.
 pub type Entry = ((usize, usize), Poly<u32, Ntt>);
 
-/// Why there is no such matrix, or no such product.
+/// Reasons to refuse a matrix or a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PolyMatrixError {
     /// No rows or no columns, or more than the address space holds.
@@ -129,12 +129,12 @@ impl PolyMatrix {
         Self::bytes_for(self.ring.n(), self.ring.primes().len(), self.rows, self.columns)
     }
 
-    /// Lines of one limb's slots, for each polynomial.
+    /// Number of lines of one limb for each polynomial.
     fn lines_each(&self) -> usize {
         self.ring.n() / LINE
     }
 
-    /// Where, among the lines of 16 slots of a limb, that of a polynomial is.
+    /// The place of a polynomial's line among the lines of 16 slots of a limb.
     fn place(&self, row: usize, column: usize) -> usize {
         let first = column - column % GROUP;
         let width = GROUP.min(self.columns - first);
@@ -154,7 +154,7 @@ impl PolyMatrix {
         Err(PolyMatrixError::Place { row, column, rows: self.rows, columns: self.columns })
     }
 
-    /// Writes polynomials at their rows and columns. Fastest where the places are a rectangle of whole groups of four columns, given
+    /// Writes polynomials at their rows and columns. This is fastest if the places are a rectangle of whole groups of four columns, given
     /// row by row; with `threads` above 1 on the current rayon pool.
     ///
     /// # Errors

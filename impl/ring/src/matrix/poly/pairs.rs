@@ -10,12 +10,12 @@ use std::sync::Arc;
 pub struct PolyPairs {
     ring: Arc<Ring<u32>>,
     len: usize,
-    /// On huge pages: a vector of eight megabytes, allocated in each answer, took as long to be given its small pages as to be filled.
+    /// The words are on huge pages: for a vector of eight megabytes, allocated in each answer, small pages took as long to map as to fill.
     words: Buffer<u32>,
 }
 
 impl PolyPairs {
-    /// Those pairs.
+    /// The vector of these pairs.
     ///
     /// # Errors
     /// A polynomial of another ring, no memory.

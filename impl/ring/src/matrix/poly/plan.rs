@@ -1,4 +1,4 @@
-//! The sums of products, and how far they grow.
+//! The sums of products and their bounds.
 
 use super::LINE;
 use crate::modulus::Modulus;
@@ -13,7 +13,7 @@ impl Sums {
     pub(super) const ZERO: Self = Self([[0; LINE]; 2]);
 }
 
-/// How far sums modulo one prime q may grow.
+/// The bounds of sums modulo one prime q.
 #[derive(Clone, Copy)]
 pub(super) struct Plan {
     /// The largest multiple of q up to 2^63: subtracted from sums of 2^63 or more.

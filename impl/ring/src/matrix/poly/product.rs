@@ -33,7 +33,7 @@ impl PolyMatrix {
         self.multiply_part(vectors, 0..self.columns, threads)
     }
 
-    /// The same of some columns, from a multiple of four to a multiple of four or the last one.
+    /// The same for some columns, from a multiple of four to a multiple of four or the last one.
     pub fn multiply_part(
         &self,
         vectors: &[&PolyPairs],
@@ -80,7 +80,7 @@ impl PolyMatrix {
                 for (group, lines) in lines.chunks(GROUP * self.rows).enumerate() {
                     let width = lines.len() / self.rows;
                     sums.fill([Sums::ZERO; GROUP]);
-                    // As many rows as the sums hold: few enough that their lines stay in the cache for all vectors.
+                    // The number of rows that the sums hold, whose lines stay in the cache for all vectors.
                     for (part, lines) in lines.chunks(plan.terms.saturating_mul(width)).enumerate() {
                         let rows = lines.len() / width;
                         for (vector, sums) in vectors.iter().zip(&mut sums) {
@@ -113,7 +113,7 @@ impl PolyMatrix {
 }
 
 /// Adds to the sums of `sums.len()` columns the products of their lines, row by row, with the rows' pairs. Sums may have any value
-/// before, and are congruent to what they should be afterwards.
+/// before, and are correct modulo the prime afterwards.
 fn add_products(kernel: Checked, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: &mut [Sums]) {
     match sums {
         [a] => add_width::<1>(kernel, plan, lines, pairs, [a]),

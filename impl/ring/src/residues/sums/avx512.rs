@@ -1,13 +1,13 @@
 //! Sums of products of 32-bit residues on the AVX-512 path. Every function enables the features of that kernel and is called only
 //! through [`crate::residues::Vectors`], which exist only where they were found.
 //!
-//! What binds them on Zen 5, whose core multiplies 16 pairs a cycle and has four vector pipes: a term of 16 slots for G left sides and C
+//! Their bounds on Zen 5, whose core multiplies 16 pairs a cycle and has four vector pipes: a term of 16 slots for G left sides and C
 //! columns is 2GC products, 2GC additions, and G + C shifts that bring odd residues down to where the multiplier reads. So the pipes
 //! allow 4GC / (4GC + G + C) of what the multiply port does: 73 % for an external product (G = 1, C = 2), 80 % for two that
 //! share a key, 84 % for GC = 8, more than which registers do not hold (71, 79 and 82 % measured, without reduction). The reduction
 //! is 13 operations for 16 sums, which leaves 52 % for 6 terms alone and 60 % for 8 terms in pairs.
 //!
-//! What comes from the second-level cache in more than a few streams takes two cycles a line, in any order, with or without
+//! Reading the second-level cache in more than a few streams takes two cycles a line, in any order, with or without
 //! prefetching: at N = 2048 an external product moves 80 lines for 64 slots, 160 cycles against 48 of products (30 %). One stream
 //! takes 1 to 1.4 cycles a line: the order of tiles.
 

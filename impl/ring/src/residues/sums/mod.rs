@@ -1,4 +1,4 @@
-//! Sums of products of 32-bit residues, which external products, key switches and folding consist of. One file per path.
+//! Sums of products of 32-bit residues, of which external products, key switches and folding consist. Each path has one file.
 
 pub(super) mod avx2;
 pub(super) mod avx512;
@@ -6,7 +6,7 @@ pub(super) mod avx512;
 use super::scalar::{self, Reduction};
 use crate::modulus::Modulus;
 
-/// How a sum of products modulo one q is reduced.
+/// The reduction of a sum of products modulo one q.
 #[derive(Clone, Copy)]
 struct Plan {
     reduction: Reduction,
@@ -22,13 +22,13 @@ const FOLD: u32 = 36;
 /// Residues in a line of a cache.
 const LINE: usize = 16;
 
-/// How wide sums get: below 2^(k + 31) where 3q < 2^32; any 64 bits where 3q < 2^32; any 64 bits.
+/// The width of sums: below 2^(k + 31) with 3q < 2^32; any 64 bits with 3q < 2^32; any 64 bits.
 const SHORT: u8 = 0;
 const FOLDED: u8 = 1;
 const LONG: u8 = 2;
 
 impl Plan {
-    /// For sums of `count` products, with their width; None if the modulus is too short.
+    /// The reduction of sums of `count` products, with their width; `None` if the modulus is too short.
     fn new(modulus: &Modulus<u32>, count: usize) -> Option<(Self, u8)> {
         let reduction = Reduction::new(modulus)?;
         let (terms, square) = (scalar::terms_u32(modulus), (reduction.q - 1).pow(2));
@@ -210,7 +210,7 @@ macro_rules! sums {
                 while group < groups {
                     for first in (0..columns).step_by(2) {
                         if group == 0 {
-                            // The pass's share of the tiles that come next: those of keys come from memory, and passes read them in
+                            // This pass's share of the next tiles, which it prefetches: tiles of keys are in memory, and passes read them in
                             // strides.
                             let next =
                                 right.as_ptr().wrapping_add((at + TILE) * terms * columns + first * terms * TILE);

@@ -23,7 +23,7 @@ use crate::core::{Direction, LweInstance, MemoryMap, Result, SecretKind, Sizes, 
 use crate::parts::folding::{Layout, Matrix, Responder};
 use crate::parts::ring_matrix::{Gadget, product_text};
 
-/// What all parts of a description read.
+/// The common input of all parts of a description.
 struct Described<'a, F> {
     params: &'a Set<F>,
     layout: Layout,
@@ -54,7 +54,7 @@ pub(super) fn describe<F: Selecting>(params: &Set<F>, workload: &Workload) -> Re
     Ok(sizes)
 }
 
-/// Digits of an index, and bits of a digit: 0 where there are none.
+/// Digits of an index, and bits of a digit; 0 if the index is not decomposed.
 fn digits_of<F: Selecting>(params: &Set<F>, bits: u64) -> (u64, u64) {
     let digit_bits = u64::from(params.query.digit_bits());
     if digit_bits == 0 { (0, 0) } else { (bits.div_ceil(digit_bits), digit_bits) }
@@ -66,7 +66,7 @@ impl<F: Selecting> Described<'_, F> {
         Ok(self.params.messages(0, self.bits as u32)?.len() as u64)
     }
 
-    /// Bytes of the database on the server: a matrix, or a ciphertext for each of its polynomials.
+    /// Bytes of the server's database: a matrix, or a ciphertext for each of its polynomials.
     fn stored_bytes(&self) -> u64 {
         let matrix = self.layout.stored_bytes(self.matrix_primes());
         if self.params.database.encrypted { matrix.saturating_mul(2) } else { matrix }
@@ -128,7 +128,7 @@ impl<F: Selecting> Described<'_, F> {
         all
     }
 
-    /// Coefficients of a response that hold a record: those that decryption errors would show in.
+    /// Coefficients of a response that hold a record, in which decryption errors would be visible.
     fn record_coefficients(&self) -> u64 {
         let slot = self.layout.dimensions.response_degree as u64;
         let item = self.layout.records_per_item * self.layout.shape.record_bits;
@@ -178,7 +178,7 @@ impl<F: Selecting> Described<'_, F> {
             BlindRotationKey::expanded_bytes(&self.ring, params.shape(), length(params.blind_rotation.gadget())) as u64;
         let mut tables = vec![
             TableBytes::new("blind rotation key", rotating),
-            // Each with the tables of its automorphism: two words of 4 bytes for a coefficient.
+            // Each key has the tables of its automorphism: two words of 4 bytes for each coefficient.
             TableBytes::new(
                 "automorphism keys",
                 levels * (length(params.automorphism) as u64 * ciphertext + 8 * degree),
@@ -210,8 +210,8 @@ impl<F: Selecting> Described<'_, F> {
             0
         };
         let database = if self.workload.streamed { 0 } else { stored };
-        // Keys come all at once. While those of blind rotation are expanded, the first, their bodies stand beside the messages; at the end
-        // the messages stand beside all keys. A matrix is there from the start, a database of ciphertexts is expanded last.
+        // All keys arrive at once. While the first ones, those of blind rotation, are expanded, their bodies are in memory beside the messages;
+        // at the end the messages are in memory beside all keys. A matrix exists from the start; a database of ciphertexts is expanded last.
         let rotation = key_tables.first().map_or(0, |table| table.bytes);
         let bodies = count(&[self.key_rows()[0], self.params.rlwe.poly_bytes()]);
         let before = if self.params.database.encrypted { 0 } else { database };
@@ -234,13 +234,13 @@ impl<F: Selecting> Described<'_, F> {
         let n = self.params.rlwe.degree;
         let ciphertext = self.ciphertext_bytes();
         let selectors = count(&[self.bits, 2, self.params.length(self.params.rgsw.gadget()) as u64, ciphertext]);
-        // The nodes that trees of some bits hang from, and one such tree, in whose place its switched leaves come.
+        // The roots of the lower trees, and one such tree, whose place its switched leaves take.
         let row_bits = layout.row_bits as usize;
         let upper = row_bits.saturating_sub(TREE_BITS);
         let tree = |bits| SelectorTree::<u32>::peak_bytes(bits, 1, ciphertext as usize / 2) as u64;
         let trees = tree(upper).saturating_add(tree(row_bits.min(TREE_BITS)));
         let vector = PolyPairs::bytes_for(n, primes, layout.rows);
-        // Products modulo the matrix's primes, and modulo Q; an encrypted database has none. What is folded waits a level each.
+        // Products modulo the matrix's primes and modulo Q, of which an encrypted database has none. A folded ciphertext waits on each level.
         let products = if self.params.database.encrypted {
             count(&[CELLS as u64, ciphertext])
         } else {
@@ -253,7 +253,7 @@ impl<F: Selecting> Described<'_, F> {
         count(&[each, queries]).saturating_add(trees.max(count(&[products, queries])))
     }
 
-    /// Rows of the ring keys: of blind rotation, automorphisms, squaring.
+    /// Numbers of rows of the ring keys: blind rotation, automorphisms, squaring.
     fn key_rows(&self) -> [u64; 3] {
         let Set { blind_rotation, automorphism, squaring, .. } = self.params;
         let length = |gadget: Gadget| self.params.length(gadget) as u64;
@@ -286,8 +286,8 @@ impl<F: Selecting> Described<'_, F> {
         let rows: u64 = self.key_rows().iter().sum::<u64>() + encrypted;
         let mut instances = vec![rlwe.instance("ring", rows * n, all)];
         let Encryption { modulus_log2, error, .. } = self.params.encryption();
-        // The body is rounded after the error is added: what is published is less than this. That a seed is chosen for it tells that
-        // the bits rounded off are small: they are part of this instance, and a choice by mask and body alone takes more of its samples.
+        // The body is rounded after the error is added, so less than this instance is published. If a seed is chosen, it reveals that
+        // the rounded bits are small: they are part of this instance, and a choice that depends on mask and body alone only uses more samples.
         instances.push(match query.switching() {
             Some(_) => lwe("query", n, modulus_log2, rlwe.secret, error.stddev().0, None),
             None => lwe("query", dimension, modulus_log2, small.secret, error.stddev().0, None),

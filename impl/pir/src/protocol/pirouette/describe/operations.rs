@@ -1,4 +1,4 @@
-//! How much work each step takes. Transforms are of N points modulo one prime.
+//! The work of each step. Transforms have N points modulo one prime.
 
 use lattice::GadgetShape;
 use lattice::convert::{Extraction, SelectorTree, rgsw_work};
@@ -51,21 +51,21 @@ impl<F: Selecting> Described<'_, F> {
         Ok(count(&[self.workload.queries, self.bodies()?, dimension, bytes]))
     }
 
-    /// Keys, made by the client and expanded by the server. Packing residues and masks of LWE samples take more than the kinds that come
-    /// nearest: seconds are a lower bound.
+    /// Keys, made by the client and expanded by the server. Packing residues and masks of LWE samples take longer than the kinds of work that
+    /// stand for them: seconds are a lower bound.
     fn keys_work(&self, plan: &mut Plan) -> Result<()> {
         let ring = self.ring_shape();
         let rows: u64 = self.key_rows().iter().sum();
         let (words, bytes) =
             (count(&[rows, ring.degree as u64, ring.primes as u64]), count(&[rows, ring.poly_bytes()]));
-        // Of the switch to the small key: LWE samples, whose masks are drawn in words of eight bytes.
+        // The switch to the small key consists of LWE samples, whose masks are drawn in words of eight bytes.
         let samples = self.params.query.switching().map_or(0, |switching| (ring.degree * switching.length()) as u64);
         let sample_words = count(&[samples, self.params.lwe.dimension as u64]);
         let masks = bytes.saturating_add(count(&[sample_words, 8]));
         let messages = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?;
         let wire: u64 = messages.iter().filter(|(name, _)| *name != encrypted::DATABASE).map(|(_, bytes)| bytes).sum();
         let tables: u64 = self.key_tables()?.iter().map(|table| table.bytes).sum();
-        // Each row is a mask times the secret, a message times a weight, and an error. Rows, their bytes, and the frames around these
+        // Each row is a mask times the secret, a message times a weight, and an error. Rows, their bytes and the frames around them
         // are new memory.
         let made = ring.transforms(rows) + ring.products(2 * rows);
         let written = [
@@ -76,7 +76,7 @@ impl<F: Selecting> Described<'_, F> {
             (Kind::AllocatedBytes, bytes.saturating_add(count(&[2, wire]))),
         ];
         plan.phase("keys", made + written.into());
-        // Masks from seeds, bodies from messages; both are new memory beside the tables made of them.
+        // Masks come from seeds and bodies from messages; both are new memory beside the tables made of them.
         let expanded = [
             (Kind::PrgBytes, masks),
             (Kind::WordsRead, words.saturating_add(samples)),
@@ -117,7 +117,7 @@ impl<F: Selecting> Described<'_, F> {
         let (ring, matrix, rgsw) = (self.ring_shape(), self.matrix_ring(), self.gadget(self.params.rgsw.gadget()));
         if !self.params.database.encrypted {
             let leaves = if matrix.primes < ring.primes {
-                // Back, switched, and forward again.
+                // Leaves are transformed back, switched, and transformed again.
                 (ring.transforms(2) + matrix.transforms(2)) * layout.rows as u64
             } else {
                 Work::default()
@@ -136,7 +136,7 @@ impl<F: Selecting> Described<'_, F> {
         plan.step("answer", "compression", compressed * count(&[queries, layout.slots as u64]));
     }
 
-    /// What becomes of the database before any query.
+    /// The work on the database before any query.
     fn database_work(&self, plan: &mut Plan) {
         let (ring, columns) = (self.ring_shape(), self.layout.matrix_columns() as u64);
         let cells = if self.workload.streamed { 0 } else { count(&[self.layout.rows as u64, columns]) };

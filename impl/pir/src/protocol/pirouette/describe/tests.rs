@@ -6,7 +6,7 @@ use crate::protocol::pirouette::PirouetteProtocol;
 use crate::protocol::pirouette::query::{Bits, Index};
 use crate::protocol::tests_support::committed;
 
-/// The set that was found for databases of so many records of 256 bytes, described.
+/// The description of the set that was found for this number of records of 256 bytes.
 fn described<T, F: Selecting>(log2_records: u32, streamed: bool, check: impl FnOnce(&Described<'_, F>) -> T) -> T {
     let params = committed::<PirouetteProtocol<F>>(&format!("{}/2^{log2_records}", F::NAME));
     let shape = Shape::new(1 << log2_records, 2048).unwrap();

@@ -27,7 +27,7 @@ pub(super) use select::{CELLS, TREE_BITS};
 /// A client whose keys the server holds.
 struct Session {
     keys: ServerKeys,
-    /// The seed of all its queries, where it has one.
+    /// The seed of all its queries, if they share one.
     seed: Option<QuerySeed>,
 }
 
@@ -37,8 +37,8 @@ pub struct Server<F> {
     ring: Arc<Ring<u32>>,
     responder: Responder,
     selection: Selection,
-    /// The preprocessed database. Of an encrypted one, which every client sends itself, the records alone: they are their owner's,
-    /// which here is in the same process.
+    /// The preprocessed database. For an encrypted one, which every client sends, it has only the records, which the owner in the same
+    /// process needs.
     pub(super) matrix: Matrix,
     sessions: Vec<Session>,
 }
@@ -74,7 +74,7 @@ impl<F: Selecting> Server<F> {
         Ok((0..request.queries).map(query).collect())
     }
 
-    /// Answers every query of every request; `trace` opens the ciphertexts of the first one.
+    /// Answers every query of every request; `trace` opens the ciphertexts of the first query.
     pub(super) fn answer_traced(
         &self,
         requests: &[Request],
@@ -158,7 +158,7 @@ impl<F: Selecting> protocol::Server for Server<F> {
         self.matrix.database().filter(|_| self.params.database.encrypted)
     }
 
-    /// Takes a client's keys and, where its queries share one, their seed (phase `key_expansion`).
+    /// Takes a client's keys and, if its queries share one, their seed (phase `key_expansion`).
     fn receive(&mut self, messages: &Messages, context: &mut Context) -> Result<u64> {
         let parts = (&self.ring, &self.responder);
         let seed = match self.params.encryption().seed {

@@ -1,4 +1,4 @@
-//! From selectors to the item asked for: row, column, position.
+//! Selects the requested item: row, column, position.
 
 use lattice::convert::selector_subtrees;
 use lattice::{Rgsw, Rlwe};
@@ -16,14 +16,14 @@ use crate::parts::ring_matrix::workspace;
 /// Cells of an encrypted database that are copied at a time.
 pub(in super::super) const CELLS: usize = 64;
 
-/// Bits of a selector tree that grows at once: its leaves are in the vector, which is a quarter as large or half, before the next one
-/// grows.
+/// Bits of a selector tree that is grown as a whole: its leaves are moved into the vector, where they take a half or a quarter of the
+/// memory, before the next tree is grown.
 pub(in super::super) const TREE_BITS: usize = 8;
 
 type Cell = Rlwe<u32, Coefficient>;
 
 impl<F: Selecting> Server<F> {
-    /// For each query the ciphertext of each part of the cell asked for. Columns are folded as they come.
+    /// For each query the ciphertext of each part of the requested cell. Columns are folded as they arrive.
     pub(super) fn select_cells<'a>(
         &'a self,
         keys: &[&'a ServerKeys],
@@ -60,7 +60,7 @@ impl<F: Selecting> Server<F> {
         Folding::new(&self.selection, keys.converter.output(), columns)
     }
 
-    /// As [`Self::select_cells`], of the client's own encrypted columns.
+    /// Like [`Self::select_cells`], for the client's own encrypted columns.
     pub(super) fn fold_encrypted(&self, keys: &ServerKeys, selectors: &Selectors) -> Result<Vec<Cell>> {
         let mut folding = self.folding(keys, selectors);
         keys.cells.chunks(CELLS).try_for_each(|cells| folding.extend(cells.to_vec()))?;
@@ -75,7 +75,7 @@ impl<F: Selecting> Server<F> {
         [rows, columns, positions]
     }
 
-    /// The vector that selects the row: an encryption of floor(Q / p) in its place, of zero in the others.
+    /// The vector that selects the row: it encrypts floor(Q / p) at the row and zero elsewhere.
     fn leaves(
         &self,
         keys: &ServerKeys,
@@ -98,7 +98,7 @@ impl<F: Selecting> Server<F> {
         self.selection.leaves_ntt(leaves)
     }
 
-    /// The item asked for brought to position 0.
+    /// Moves the requested item to position 0.
     pub(super) fn rotate(
         &self,
         keys: &ServerKeys,
