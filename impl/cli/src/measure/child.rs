@@ -124,20 +124,21 @@ impl<J: Job> Worker<J> {
         let (Some(limit), Some(mut wait)) = (self.limit, self.left) else {
             return self.replies.recv().map_err(|_| RecvTimeoutError::Disconnected);
         };
-        let (start, mut before) = (Instant::now(), 0.0);
+        let start = Instant::now();
+        let (mut before, mut moved) = (0.0, start);
         loop {
             let reply = self.replies.recv_timeout(wait);
             self.left = self.left.map(|left| left.saturating_sub(start.elapsed()));
             if reply != Err(RecvTimeoutError::Timeout) {
                 return reply;
             }
-            match processor_seconds(self.child.id()) {
-                Some(used) if used < limit && used > before => {
-                    before = used;
-                    wait = Duration::from_secs_f64((limit - used).max(PATIENCE_SECONDS));
-                }
-                _ => return reply,
+            let Some(used) = processor_seconds(self.child.id()).filter(|&used| used < limit) else { return reply };
+            if used > before {
+                (before, moved) = (used, Instant::now());
+            } else if moved.elapsed() > PATIENCE {
+                return reply;
             }
+            wait = Duration::from_secs_f64((limit - used).clamp(0.1, 1.0));
         }
     }
 
@@ -158,7 +159,7 @@ impl<J: Job> Drop for Worker<J> {
 }
 
 /// A worker that gets no processor for so long does not wait for one: it hangs.
-const PATIENCE_SECONDS: f64 = 20.0;
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What the system counts processor time in: hundredths of a second, on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
