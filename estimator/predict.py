@@ -44,13 +44,20 @@ def predict(
     some = any(d["instances"] for d in exposed)
     entries = predict_security(exposed, security, timeout) if some else [[] for _ in exposed]
     protocols = [d for d in descriptions if not _is_primitive(d)]
+    # A primitive describes its seconds on the machine of the committed unit costs.
+    slowness = units.slowness()
     noise, seconds = iter(predict_noise(protocols)), iter(predict_seconds(protocols, units))
     return [
-        _record(d, secured, primitive_noise(d), {n: d["predicted_seconds"] for n in ("repetition", "total")}, units)
+        _record(d, secured, primitive_noise(d), _budget(slowness * d["predicted_seconds"]), units)
         if _is_primitive(d)
         else _record(d, secured, next(noise), next(seconds), units)
         for d, secured in zip(descriptions, entries)
     ]
+
+
+def _budget(seconds: float) -> dict[str, float]:
+    """The seconds of a primitive, whose repetitions are not parted into phases."""
+    return {"repetition": seconds, "total": seconds}
 
 
 def _is_primitive(description: dict) -> bool:

@@ -211,7 +211,8 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     options["database"] = f"seeded:{options.pop('seed')}"
     contents = options.pop("contents", ["random"])
     options.setdefault("repetitions", profile["repetitions"])
-    options["time_limit_seconds"] = profile["time_limit_seconds"]
+    if profile["noise_seconds"] is not None:
+        options["noise_seconds"] = profile["noise_seconds"]
     # The shapes of every series that has none of its own.
     grid = experiment.get("grid", {"records": [], "record_bits": []})
     cross = product(map(count, grid["records"]), map(count, grid["record_bits"]))

@@ -8,7 +8,10 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
+
+from pirlab_estimator.cost import UnitCosts
 
 from .experiments import OTHER_KINDS, Group, Row, expand, load_experiment
 from .files import ROOT, PlanError, read_json, read_object, write_if_changed
@@ -16,6 +19,8 @@ from .files import ROOT, PlanError, read_json, read_object, write_if_changed
 #: A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
 FAILED = ("wrong", "failed")
+#: A row is stopped where it takes so many times as long as it may be predicted to take.
+PATIENCE = 3
 
 
 class Plan:
@@ -110,24 +115,49 @@ class Plan:
         return self.results / "fresh.json"
 
     def group_file(
-        self, group: Group, rows: Sequence[Row] | None = None, seconds: dict[str, float] | None = None
+        self,
+        group: Group,
+        rows: Sequence[Row] | None = None,
+        seconds: dict[str, float] | None = None,
+        limit: float | None = None,
     ) -> dict[str, Any]:
         """A group as `pirlab run --group` and `pirlab key --group` read it.
 
-        seconds: predicted seconds by row id, from which a run knows what its time limit skips.
+        seconds: predicted seconds by row id; limit: what a row may be predicted to take. A run skips those beyond it.
         """
-        seconds = seconds or {}
+
+        def limits(row: Row) -> dict[str, float]:
+            predicted = (seconds or {}).get(row.id)
+            found = {} if predicted is None else {"predicted_seconds": predicted}
+            if limit is not None:
+                found["time_limit_seconds"] = limit * (1 if (predicted or 0) > limit else PATIENCE)
+            return found
+
         return {
             "experiment": group.experiment,
             "group": group.id,
             "rows": [
-                {"id": row.id}
-                | row.run(group.options)
-                | ({"predicted_seconds": seconds[row.id]} if row.id in seconds else {})
-                | {"out": str(self.record(group, row))}
+                {"id": row.id} | row.run(group.options) | limits(row) | {"out": str(self.record(group, row))}
                 for row in (group.rows if rows is None else rows)
             ],
         }
+
+    def time_limit(self) -> float | None:
+        """What a row may be predicted to take: the profile's limit, longer by as much as this machine is slower than
+        the committed unit costs and as the answers so far took longer than predicted."""
+        limit, calibration = self.profile["time_limit_seconds"], self.results / "calibration.json"
+        if limit is None:
+            return None
+        lines = ((name, line) for name in self.experiments for line in read_json(self.prediction(name)) or [])
+        ratios = [
+            median(phase["seconds"]) / line["seconds"]["answer"]
+            for name, line in lines
+            if line["seconds"].get("answer")
+            for phase in read_object(self.results / "records" / name / f"{line['id']}.json").get("phases", [])
+            if phase["name"] == "answer" and phase["seconds"]
+        ]
+        machine = UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0
+        return float(round(limit * max(1.0, machine) * max(1.0, median(ratios) if ratios else 1.0), 1))
 
     def status(self, group: Group, row: Row) -> str | None:
         """Status of a row's record; None without a readable one."""
@@ -135,13 +165,17 @@ class Plan:
         return status if isinstance(status, str) else None
 
     def missing(self, group: Group) -> list[Row]:
-        """Rows that a run measures: those without a record, with a failed one, or with one to be replaced."""
+        """Rows that a run measures: those without a record, with a failed one, with one of fewer repetitions than are
+        asked for here, or with one to be replaced."""
         asked = read_json(self.fresh()) or {}
-        return [
-            row
-            for row in group.rows
-            if self.status(group, row) not in DONE or self.still(asked, self.record(group, row))
-        ]
+
+        def done(row: Row) -> bool:
+            path, wanted = self.record(group, row), row.run(group.options)["repetitions"]
+            record = read_object(path)
+            enough = record.get("status") != "ok" or record.get("repetitions", wanted) >= wanted
+            return record.get("status") in DONE and enough and not self.still(asked, path)
+
+        return [row for row in group.rows if not done(row)]
 
     def still(self, asked: dict[str, Any], path: Path) -> bool:
         """Whether a record is asked for again and has not been replaced since."""

@@ -16,7 +16,7 @@ RUN_KEYS = ("primitive", "repetitions", "kernel", "seed")
 def options(experiment: dict[str, Any], profile: dict[str, Any]) -> dict[str, Any]:
     """The options of every row of the experiment."""
     own = {key: value for key, value in experiment["row"].items() if key in RUN_KEYS and key != "primitive"}
-    return {"kernel": "auto"} | {key: profile[key] for key in ("repetitions", "time_limit_seconds")} | own
+    return {"kernel": "auto", "repetitions": profile["repetitions"]} | own
 
 
 def product(table: dict[str, Any]) -> list[dict[str, Any]]:

@@ -23,8 +23,8 @@ from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
 
 # Seconds that the protocols' cost model leaves out: a row's start, and the two bandwidth probes of a group.
-START_SECONDS = {"protocol": 1.0, "primitive": 0.05}
-PROBES_SECONDS = 12.0
+START_SECONDS = {"protocol": 0.3, "primitive": 0.05}
+PROBES_SECONDS = 2.0
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 #: The source of an instance's security, in words.
 SECURITY_SOURCES = {
@@ -125,7 +125,7 @@ class Outlook:
 
     def __init__(self, plan: Plan):
         self.plan = plan
-        self.free = free_memory_bytes()
+        self.free, limit = free_memory_bytes(), plan.time_limit()
         self.predicted = {
             (name, *line["id"].split("/", 1)): line
             for name in plan.experiments
@@ -133,7 +133,7 @@ class Outlook:
         }
         self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
         self.prospects = {
-            (*key, row.id): prospect(self.predicted[(*key, row.id)], row.run(group.options), self.free)
+            (*key, row.id): prospect(self.predicted[(*key, row.id)], row.run(group.options), self.free, limit)
             for key, group in plan.groups.items()
             for row in group.rows
             if group.kind != "security"
@@ -223,12 +223,14 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
             time.sleep(0.2)
 
 
-def freshen(plan: Plan) -> int:
-    """Ask for stale and skipped records to be measured again. Each stays until its replacement takes its place, so
-    that an interruption loses none; what is left of the request is measured by the next run."""
-    stale = {Path(entry["record"]) for entry in stale_records(plan)}
+def freshen(plan: Plan, all_stale: bool) -> int:
+    """Ask for records to be measured again: those of rows that took too long, and stale and skipped ones if
+    `all_stale`. Each stays until its replacement takes its place, so that an interruption loses none; what is left of
+    the request is measured by the next run."""
+    stale = {Path(entry["record"]) for entry in stale_records(plan)} if all_stale else set()
+    again = DONE[1:] if all_stale else ("timeout",)
     rows = {plan.record(group, row): plan.status(group, row) for group, row in plan.measured_rows()}
-    wanted = {path for path, status in rows.items() if path in stale or status in DONE[1:]}
+    wanted = {path for path, status in rows.items() if path in stale or status in again}
     before = read_json(plan.fresh()) or {}
     asked = {path: id for path, id in before.items() if plan.still(before, Path(path))}
     asked |= {str(path): read_object(path).get("id") for path in wanted}
@@ -282,13 +284,13 @@ def reproduce(arguments: argparse.Namespace) -> int:
     handle = lock(plan.results, arguments.wait)
     workflow = Workflow(plan, arguments.profile, overrides, handle, arguments.cores)
     asked = plan.fresh().read_text() if plan.fresh().is_file() else None
-    if arguments.fresh:
-        count = freshen(plan)
-        say(f"FRESH=1: {count} stale or skipped records to measure again; each stays until it is replaced.")
+    if (count := freshen(plan, arguments.fresh)) or arguments.fresh:
+        what = "FRESH=1: {} stale or skipped records" if arguments.fresh else "{} rows that took too long the last time"
+        say(f"{what.format(count)} to measure again; each record stays until it is replaced.")
     try:
         return perform(arguments, plan, workflow)
     finally:
-        if arguments.plan and arguments.fresh:  # a plan asks for nothing
+        if arguments.plan:  # a plan asks for nothing
             plan.fresh().unlink() if asked is None else write_if_changed(plan.fresh(), asked)
 
 

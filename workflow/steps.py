@@ -8,13 +8,14 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pirlab_estimator import records
-from pirlab_estimator.cost.plan import row_seconds
+from pirlab_estimator.cost.plan import row_seconds, usable_cores
 
-from .experiments import Group, all_experiments, expand
+from .experiments import Group, Row, all_experiments, expand
 from .files import PlanError, exit_code, read_json, read_object, write_json
 from .plan import DONE, FAILED, Plan
 
@@ -56,7 +57,7 @@ def run(plan: Plan, group: Group, rows: list[Any]) -> int:
     """Run these rows of a group; the exit code of the binary, which is 1 where a row failed."""
     file = plan.results / "groups" / group.experiment / f"{group.id}.json"
     lines = read_json(plan.prediction(group.experiment)) or []
-    write_json(file, plan.group_file(group, rows, predicted_seconds(group, lines)))
+    write_json(file, plan.group_file(group, rows, predicted_seconds(group, lines), plan.time_limit()))
     for row in rows:
         plan.record(group, row).parent.mkdir(parents=True, exist_ok=True)
     command = [plan.binary, *group.command("run"), "--group", str(file)]
@@ -71,24 +72,42 @@ def predicted_seconds(group: Group, lines: list[dict[str, Any]]) -> dict[str, fl
     for line in lines:
         name, _, row = line["id"].partition("/")
         if name == group.id and row in rows:
-            found[row] = row_seconds(line, rows[row]["repetitions"], rows[row].get("updates", 0))
+            found[row] = row_seconds(line, rows[row])
     return found
 
 
 def stale_records(plan: Plan) -> list[dict[str, Any]]:
     """Records that are not what the present binary would write (reason `changed`: sources, parameters or row), and
-    those whose row is in no experiment file (reason `orphan`)."""
+    those whose row is in no experiment file (reason `orphan`). Of those that follow the machine, some would be the same
+    but for its number of threads (reason `threads`)."""
     found, known = [], set()
     for experiment in all_experiments():
         for group in expand(experiment, plan.profile):
             paths = {row.id: plan.record(group, row) for row in group.rows}
             known |= set(paths.values())
             if there := [row for row in group.rows if paths[row.id].is_file()]:
-                keys = staleness_keys(plan, group, there)
-                changed = (paths[id] for id in keys if read_object(paths[id]).get("staleness_key") != keys[id])
-                found += [stale_entry(path, "changed") for path in changed]
+                found += changed_records(plan, group, there)
     orphans = sorted(set((plan.results / "records").rglob("*.json")) - known)
     return found + [stale_entry(path, "orphan") for path in orphans]
+
+
+def changed_records(plan: Plan, group: Group, rows: list[Row]) -> list[dict[str, Any]]:
+    """Of these rows' records, those that the present binary would write otherwise."""
+    paths = {row.id: plan.record(group, row) for row in rows}
+    records = {id: read_object(path) for id, path in paths.items()}
+
+    def differing(rows: list[Row]) -> list[Row]:
+        keys = staleness_keys(plan, group, rows) if rows else {}
+        return [row for row in rows if records[row.id].get("staleness_key") != keys[row.id]]
+
+    changed = differing(rows)
+    as_then = [
+        replace(row, own=row.own | {"threads": records[row.id]["threads"]})
+        for row in changed
+        if row.own.get("threads") not in (None, records[row.id].get("threads", None))
+    ]
+    more = {row.id for row in as_then} - {row.id for row in differing(as_then)}
+    return [stale_entry(paths[row.id], "threads" if row.id in more else "changed") for row in changed]
 
 
 def staleness_keys(plan: Plan, group: Group, rows: list[Any]) -> dict[str, str]:
@@ -117,6 +136,11 @@ def stale_text(found: list[dict[str, Any]]) -> str:
     changed = sum(entry["reason"] == "changed" for entry in found)
     orphans = [entry["record"] for entry in found if entry["reason"] == "orphan"]
     lines = []
+    if threads := sum(entry["reason"] == "threads" for entry in found):
+        lines.append(
+            f"{threads} records were measured on another number of threads than this machine has ({usable_cores()}); "
+            "nothing else changed. FRESH=1 measures them again."
+        )
     if changed:
         lines.append(f"{changed} records are stale (sources, parameters or row changed); FRESH=1 measures them again.")
     if orphans:

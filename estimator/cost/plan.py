@@ -6,9 +6,13 @@ from typing import Any, NamedTuple
 
 import psutil
 
-# As in the runner: seconds of preprocessing repeated at most, least keys of the noise, changed records asked for.
+# As in the runner: seconds that preprocessing and updates are repeated; seconds and number of warm-up exchanges; the
+# least keys of the noise and its seconds, where a client has a key for each query and where it keeps one; changed
+# records that are asked for.
 PREPROCESS_SECONDS = 5.0
+WARM_UP_SECONDS, WARM_UPS = 0.2, 10
 NOISE_KEYS = 20
+NOISE_SECONDS, KEPT_KEY_SECONDS = 2.0, 20.0
 CHANGES_ASKED = 16
 
 
@@ -30,10 +34,12 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def prospect(prediction: Mapping[str, Any], row: Mapping[str, Any], free_memory: int) -> Prospect:
-    """What a row takes, given its prediction, the row as `pirlab run --group` takes it and the bytes that are free."""
-    seconds = row_seconds(prediction, int(row.get("repetitions", 5)), int(row.get("updates", 0)))
-    peak, limit = int(prediction["peak_bytes"]), row.get("time_limit_seconds")
+def prospect(
+    prediction: Mapping[str, Any], row: Mapping[str, Any], free_memory: int, limit: float | None = None
+) -> Prospect:
+    """What a row takes, given its prediction, the row as `pirlab run --group` takes it, the bytes that are free and the
+    seconds that a row may be predicted to take."""
+    seconds, peak = row_seconds(prediction, row), int(prediction["peak_bytes"])
     skipped = None
     if peak > free_memory:
         skipped = f"needs {format_bytes(peak)}; {format_bytes(free_memory)} free"
@@ -42,21 +48,35 @@ def prospect(prediction: Mapping[str, Any], row: Mapping[str, Any], free_memory:
     return Prospect(seconds, peak, skipped)
 
 
-def row_seconds(prediction: Mapping[str, Any], repetitions: int, updates: int = 0) -> float:
-    """Least seconds of a row's own work, as the runner does it.
+def row_seconds(prediction: Mapping[str, Any], row: Mapping[str, Any]) -> float:
+    """Seconds of a row's own work, as the runner does it.
 
-    Preprocessing is repeated until it has taken PREPROCESS_SECONDS, updates too; exchanges are the warm-up and the
-    repetitions, at least as many as the noise needs keys, and after each repetition of an update the changed records
-    and another. Noise that is not yet known after these keys takes more of them, for up to 20 s: that is not predicted.
+    Preprocessing is repeated until it has taken PREPROCESS_SECONDS, and so are updates, each with exchanges about the
+    changed records and another. Exchanges are the warm-up, the repetitions and those for the noise. A primitive makes a
+    repetition a key, where it has keys; else the first is its warm-up.
     """
-    seconds = prediction["seconds"]
-    if "repetition" in seconds:  # a primitive, whose first repetition is the warm-up
-        return (1 + repetitions) * seconds["repetition"]
-    online = seconds["query"] + seconds["answer"] + seconds["extract"]
-    preprocess = seconds["total"] - online
-    update = seconds.get("update_server", 0.0) + seconds.get("update_client", 0.0) if updates else 0.0
-    exchanges = max(1 + repetitions, NOISE_KEYS) + (repetitions * (1 + min(updates, CHANGES_ASKED)) if updates else 0)
-    return _repeated(preprocess, repetitions) + _repeated(update, repetitions) + exchanges * online
+    seconds, repetitions = prediction["seconds"], int(row.get("repetitions", 5))
+    if "repetition" in seconds:
+        return float(prediction.get("settings", {}).get("keys", 1 + repetitions) * seconds["repetition"])
+    online, updates = seconds["query"] + seconds["answer"] + seconds["extract"], int(row.get("updates", 0))
+    keys = sum(seconds.get(phase, 0.0) for phase in KEPT_KEYS)
+    preprocess = _repeated(seconds["total"] - online - keys, repetitions)
+    warm_up = max(online, min(WARM_UP_SECONDS, WARM_UPS * online))
+    noise = max(online + keys, row.get("noise_seconds", _noise(online, keys)))
+    update = seconds.get("update_server", 0.0) + seconds.get("update_client", 0.0)
+    update += (1 + min(updates, CHANGES_ASKED)) * online
+    updating = _repeated(update, repetitions) if updates else 0.0
+    return preprocess + keys + warm_up + repetitions * online + noise + updating
+
+
+#: Phases in which a client's key that serves all its queries is made and taken in.
+KEPT_KEYS = ("keys", "key_expansion")
+
+
+def _noise(online: float, keys: float) -> float:
+    """Seconds until the noise is known, where nothing bounds them: roughly, since it depends on what is measured."""
+    wanted = max(NOISE_SECONDS, NOISE_KEYS * (online + keys))
+    return min(KEPT_KEY_SECONDS, wanted) if keys else wanted
 
 
 def _repeated(seconds: float, repetitions: int) -> float:

@@ -43,6 +43,12 @@ class UnitCosts:
         bandwidth = None if isinstance(machine, str) else machine.get("read_bandwidth_before")
         return cls({**_costs(defaults["unit_seconds"]), **_costs(own["unit_seconds"])}, name, bandwidth)
 
+    def slowness(self) -> float:
+        """How much longer an operation takes here than by the committed defaults: the median of all that both have."""
+        defaults = _costs(_read(DEFAULTS)["unit_seconds"])
+        both = ((cost, defaults.get(name)) for name, cost in self.seconds.items())
+        return float(np.median([a / b for a, b in both if isinstance(a, float) and isinstance(b, float) and b > 0]))
+
     def origin(self) -> dict[str, str | float | None]:
         """The machine that they hold for, as the prediction record names it."""
         return {"machine": self.machine, "read_bandwidth": self.read_bandwidth}

@@ -230,8 +230,10 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
         print("\nThe lattice estimator:")
         print("\n".join(confirm(found, bounds.security, evaluator, options.timeout)))
     if not options.dry_run:
-        _write_sets(_folder(options), texts)
-        print(f"Written: {_folder(options)}/1.toml" + (f" to {len(texts)}.toml" if len(texts) > 1 else ""))
+        ranked = options.protocol != "all"
+        names = [str(rank) if ranked else each.literal["protocol"] for rank, each in enumerate(found, 1)]
+        _write_sets(_folder(options), dict(zip(names, texts)))
+        print(f"Written: {_folder(options)}/{names[0]}.toml" + (f" to {names[-1]}.toml" if len(names) > 1 else ""))
     return 0
 
 
@@ -354,18 +356,18 @@ def _repeatable(given: Sequence[str]) -> list[str]:
     return kept
 
 
-def _write_sets(folder: Path, texts: Sequence[str]) -> None:
-    """1.toml, 2.toml, ...; sets of an earlier search beyond them go."""
-    for rank, text in enumerate(texts, 1):
-        write(folder / f"{rank}.toml", text)
+def _write_sets(folder: Path, texts: Mapping[str, str]) -> None:
+    """1.toml, 2.toml, ..., or a file a protocol; other sets of an earlier search go."""
+    for name, text in texts.items():
+        write(folder / f"{name}.toml", text)
     for path in _earlier(folder):
-        if int(path.stem) > len(texts):
+        if path.stem not in texts:
             path.unlink()
 
 
 def _earlier(folder: Path) -> list[Path]:
     """The sets that an earlier search wrote there."""
-    return [path for path in folder.glob("*.toml") if path.stem.isdigit()]
+    return [path for path in folder.glob("*.toml") if path.stem.isdigit() or path.stem in protocols()]
 
 
 def _mapping(found: Found) -> dict[str, Any]:

@@ -404,7 +404,7 @@ def test_protocols_are_ranked(capsys, monkeypatch, tmp_path):
     search("--protocol", "all", *SMALL, "--out", str(tmp_path), "--objective", "seconds", "--round-trip", "10")
     said = capsys.readouterr().out
     assert "\n1. simple" in said and "the least time of all protocols here" in said and "keeps a hint of" in said
-    assert files(tmp_path).keys() == {"all/1.toml", "all/2.toml"}
+    assert files(tmp_path).keys() == {"all/simplepir.toml", "all/simpleypir.toml"}
     search("--protocol", "all", *SMALL, "--dry-run", "--hints", "no", "--json", str(tmp_path / "ranked.json"))
     first, second = json.loads((tmp_path / "ranked.json").read_text())["protocols"]
     assert first["best"]["bits"] >= 128 and first["reasons"] and second["best"] is None

@@ -11,12 +11,14 @@ from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.search.cli import words_of
 from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_estimator.search.saved import COMPARED
+from pirlab_estimator.search.space_file import protocols
 from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import labelled, resolve
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
 
 SEARCHES = tomllib.loads((ROOT / "experiments/search/dominate.toml").read_text())["search"]
+BEST = tomllib.loads((ROOT / "experiments/search/comparison.toml").read_text())["search"]
 COSTS = UnitCosts.load(DEFAULTS)
 SAVED = {
     line["experiment"]: line for line in csv.DictReader((ROOT / "results/searched/saved.csv").read_text().splitlines())
@@ -33,7 +35,8 @@ def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
     listed = subprocess.run(
         ["git", "ls-files", "params/searched"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    assert set(listed.stdout.split()) == {f"params/searched/{name}/1.toml" for name in names}
+    best = {f"params/searched/{search['experiment']}/{protocol}.toml" for search in BEST for protocol in protocols()}
+    assert set(listed.stdout.split()) - best == {f"params/searched/{name}/1.toml" for name in names}
     groups = expand("inspire/found", read_profile("paper"))
     rows = {
         tuple(labelled(row.asked["parameters"], row.asked.get("with", {})) for row in group.rows): group.rows
@@ -65,6 +68,30 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
             assert saved == pytest.approx(getattr(figures, each), rel=1e-4), f"{side} {each}: run `make search` anew"
     shares = [getattr(found, each) / getattr(published, each) for each in ("upload", "download", "seconds")]
     assert max(shares) <= 1 and min(shares) <= 0.9
+
+
+@pytest.mark.parametrize("search", BEST, ids=lambda each: each["experiment"])
+def test_what_was_found_for_a_database_stands_in_the_comparison(search, binary):
+    evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
+    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
+    rows = {
+        row.asked["parameters"]
+        for group in expand("comparison/protocols", read_profile("paper"))
+        if group.id == search["experiment"]
+        for row in group.rows
+    }
+    folder = ROOT / "params/searched" / search["experiment"]
+    committed_here = [path for path in folder.glob("*.toml") if path.stem in protocols()]
+    assert len(committed_here) >= 5
+    for path in committed_here:
+        protocol, file = path.stem, path.relative_to(ROOT).as_posix()
+        document = tomllib.loads(path.read_text())
+        [found] = evaluator([document])
+        note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
+        assert document["protocol"] == protocol and file in rows, "a set that nothing runs"
+        assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "run `make search` again"
+        assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
+        assert found.bits >= 128 and found.log2_failure <= -40
 
 
 def test_the_committed_table_is_of_these_sets():

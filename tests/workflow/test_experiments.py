@@ -59,14 +59,42 @@ def test_every_experiment_loads():
         load_experiment(name)
 
 
-def test_quick_measures_every_protocol():
+def protocols_of(groups) -> set[str]:
+    """The protocols that rows of these groups run."""
+    files = {row.asked["parameters"] for group in groups for row in group.rows}
+    return {tomllib.loads((ROOT / file).read_text())["protocol"] for file in files}
+
+
+def test_quick_measures_every_protocol_and_sets_them_side_by_side():
     plan = Plan(read_profile("quick"))
-    groups = [group for group in plan.measured() if group.kind == "protocol"]
-    measured = {row.asked["parameters"].split("/")[1] for group in groups for row in group.rows}
-    protocols = set()
-    for path in (ROOT / "params").glob("*/*.toml"):
-        protocols.add(tomllib.loads(path.read_text())["protocol"])
-    assert measured == protocols
+    known = {tomllib.loads(path.read_text())["protocol"] for path in (ROOT / "params").glob("*/*.toml")}
+    assert protocols_of(group for group in plan.measured() if group.kind == "protocol") == known
+    for group in plan.of("comparison/protocols"):
+        assert protocols_of([group]) == known, f"{group.id} lacks a protocol"
+    assert sum(group.measured for group in plan.of("comparison/protocols")) == 2
+
+
+def test_quick_measures_rows_of_every_table_and_figure():
+    plan = Plan(read_profile("quick"))
+    measured = {group.experiment for group in plan.measured()}
+    for name in set(plan.experiments) - set(plan.audits()):
+        assert measured & set(plan.shown(name)), f"{name} shows no row that quick measures"
+
+
+@pytest.mark.parametrize(
+    ("experiment", "protocols", "sizes"),
+    [
+        ("inspire/comparison", {"ypir", "simpleypir", "inspire0", "inspire2", "inspire"}, {1, 512, 262144}),
+        ("inspire/table8", {"inspire2"}, {256, 512, 1024}),
+        ("inspire/table9", {"inspire"}, {1, 512, 262144}),
+        ("pirouette/figure4", {"pirouette", "pirouette_h", "respire", "simplepir", "doublepir"}, {16, 64, 256, 2048}),
+    ],
+)
+def test_quick_measures_the_record_sizes_of_every_panel(experiment, protocols, sizes):
+    plan = Plan(read_profile("quick"))
+    groups = [group for name in plan.shown(experiment) for group in plan.of(name) if group.measured]
+    assert protocols <= protocols_of(groups)
+    assert sizes <= {group.rows[0].asked["record_bits"] for group in groups if protocols & protocols_of([group])}
 
 
 def test_every_primitive_is_measured(binary):
@@ -89,10 +117,10 @@ def test_larger_profiles_contain_smaller_ones():
 def test_figure4_has_the_papers_shapes():
     plan = Plan(read_profile("paper"))
     groups = plan.of("pirouette/figure4")
-    assert len(groups) == 12
-    assert {(g.rows[0].asked["records"], g.rows[0].asked["record_bits"]) for g in groups} == {
-        (1 << n, bits) for n in (18, 22, 25) for bits in (16, 64, 256, 2048)
-    }
+    papers = {(1 << n, bits) for n in (18, 22, 25) for bits in (16, 64, 256, 2048)}
+    assert [(g.rows[0].asked["records"], g.rows[0].asked["record_bits"]) for g in groups if g.id != "2^16x2048"] == [
+        *sorted(papers)
+    ]
     for group in groups:
         ids = {row.id for row in group.rows}
         wide = group.rows[0].asked["record_bits"] > 27
@@ -176,11 +204,11 @@ def test_group_file_follows_the_contract():
         "record_bits": 16,
         "queries": 1,
         "updates": 0,
-        "repetitions": 5,
+        "repetitions": 3,
         "threads": 1,
         "database": "seeded:0f4a",
         "kernel": "auto",
-        "time_limit_seconds": 120,
+        "noise_seconds": 0.25,
         "out": "results/records/pirouette/figure4/2^18x16/simplepir-usenix23.json",
     }
 
@@ -188,7 +216,7 @@ def test_group_file_follows_the_contract():
 def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     from pirlab_estimator.cost.plan import prospect
 
-    plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
+    plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=20))
     group = plan.group("smoke/tiny", "2^10x16")
     assert steps.predicted_seconds(group, []) == {}
     seconds = {"query": 1.0, "answer": 2.0, "extract": 0.5, "total": 4.0}
@@ -201,14 +229,36 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     ]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     found = steps.predicted_seconds(group, lines)
-    exchanges = 20 + repetitions * (1 + updates)
+    # A warm-up, one exchange for the noise, and one update, which takes more than five seconds.
+    exchanges = 1 + repetitions + 1 + 1 + updates
     assert updates > 0
     assert found == {row.id: repetitions * 0.5 + exchanges * 3.5 for row in group.rows}
-    rows = plan.group_file(group, group.rows, found)["rows"]
+    rows = plan.group_file(group, group.rows, found, limit=1000.0)["rows"]
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
-    assert "predicted_seconds" not in plan.group_file(group)["rows"][0], "no part of what `pirlab key` reads"
+    assert {row["time_limit_seconds"] for row in rows} == {3000.0}, "a row has three times what is predicted at most"
+    late = plan.group_file(group, group.rows, found, limit=20.0)["rows"]
+    assert {row["time_limit_seconds"] for row in late} == {20.0}, "and what is predicted to take longer is skipped"
+    assert not {"predicted_seconds", "time_limit_seconds"} & plan.group_file(group)["rows"][0].keys()
     own = {line["id"].split("/", 1)[1]: line for line in lines if line["id"].startswith(group.id)}
     assert [prospect(own[row["id"]], row, 10).seconds for row in rows] == list(found.values())
+
+
+def test_time_limits_scale_with_the_machine_and_with_the_rows_so_far(tmp_path):
+    plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
+    assert plan.time_limit() == 30.0
+    costs = json.loads((ROOT / "estimator/cost/unit_costs.json").read_text())
+    for name, cost in costs["unit_seconds"].items():
+        if isinstance(cost, float):
+            costs["unit_seconds"][name] = 2 * cost
+    write_if_changed(tmp_path / "calibration.json", json.dumps(costs))
+    assert plan.time_limit() == 60.0, "unit costs twice the committed ones"
+    group = plan.group("smoke/tiny", "2^10x16")
+    lines = [{"id": f"{group.id}/{row.id}", "seconds": {"answer": 0.5}} for row in group.rows]
+    write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
+    record = {"status": "ok", "phases": [{"name": "answer", "seconds": [0.7, 0.75, 9.0]}]}
+    write_if_changed(plan.record(group, group.rows[0]), json.dumps(record))
+    assert plan.time_limit() == 90.0, "an answer that took half as long again as predicted"
+    assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit() is None
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):
@@ -220,15 +270,55 @@ def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatc
     stale = [{"record": str(plan.record(group, group.rows[0]))}, {"record": str(tmp_path / "records/a/orphan.json")}]
     monkeypatch.setattr(reproduce, "stale_records", lambda _: stale)
     assert plan.missing(group) == []
-    assert reproduce.freshen(plan) == 2
+    assert reproduce.freshen(plan, all_stale=False) == 0 and plan.missing(group) == []
+    assert reproduce.freshen(plan, all_stale=True) == 2
     assert plan.missing(group) == group.rows
     assert all(plan.record(group, row).is_file() for row in group.rows), "nothing is removed"
     write_if_changed(plan.record(group, group.rows[0]), json.dumps({"status": "ok", "id": "new"}))
     assert plan.missing(group) == group.rows[1:]
     stale.clear()
-    assert reproduce.freshen(plan) == 1 and list(json.loads(plan.fresh().read_text())) == [
+    assert reproduce.freshen(plan, all_stale=True) == 1 and list(json.loads(plan.fresh().read_text())) == [
         str(plan.record(group, group.rows[1]))
     ]
+
+
+def test_rows_that_took_too_long_are_tried_again(tmp_path):
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    for row, status in zip(group.rows, ("timeout", "skipped_time"), strict=True):
+        write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
+    assert plan.missing(group) == [], "the run that saw it goes on"
+    assert reproduce.freshen(plan, all_stale=False) == 1
+    assert plan.missing(group) == group.rows[:1], "the next one tries it"
+    write_if_changed(plan.record(group, group.rows[0]), json.dumps({"status": "timeout", "id": "new"}))
+    assert plan.missing(group) == [], "once"
+
+
+def test_records_of_fewer_repetitions_are_measured_again(tmp_path):
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    asked = group.options["repetitions"]
+    for row, repetitions in zip(group.rows, (asked - 1, asked + 1), strict=True):
+        write_if_changed(plan.record(group, row), json.dumps({"status": "ok", "repetitions": repetitions}))
+    assert plan.missing(group) == group.rows[:1]
+
+
+def test_records_of_another_number_of_threads_say_only_that(tmp_path, monkeypatch):
+    plan = Plan(read_profile("quick", results=str(tmp_path)))
+    group = plan.group("pirouette/table7", "2^16x2048")
+    parallel, alone = (next(r for r in group.rows if r.id == id) for id in ("pirouette-20-parallel", "pirouette-20"))
+    for row in (parallel, alone):
+        write_if_changed(plan.record(group, row), json.dumps({"threads": 64, "staleness_key": f"{row.id} 64"}))
+
+    def keys(_, __, rows):
+        return {row.id: f"{row.id} {row.own.get('threads', 1)}" for row in rows}
+
+    monkeypatch.setattr(steps, "staleness_keys", keys)
+    found = steps.changed_records(plan, group, [parallel, alone])
+    assert [entry["reason"] for entry in found] == ["threads", "changed"]
+    said = steps.stale_text(found)
+    assert "1 records were measured on another number of threads than this machine has" in said
+    assert "1 records are stale (sources, parameters or row changed)" in said
 
 
 PRIMITIVE = """
@@ -277,7 +367,7 @@ def test_settings_become_groups_and_rows(tmp_path, monkeypatch):
     ]
     row = groups[0].rows[3]
     assert row.asked["settings"] == {"lengths": [1, 10], "base": 2, "kind": "a", "family": "x", "bits": 16}
-    assert groups[0].options == {"repetitions": 7, "kernel": "auto", "time_limit_seconds": 60, "seed": "2a"}
+    assert groups[0].options == {"repetitions": 7, "kernel": "auto", "seed": "2a"}
     assert groups[0].command("run") == ["primitive", "run"] and groups[0].command("key") == ["primitive", "key"]
     assert not groups[0].probed({"probe_bandwidth": True})
 
@@ -312,7 +402,6 @@ def test_group_file_of_a_primitive_is_what_the_binary_reads(tmp_path, binary):
         "settings": {"bytes": 1024},
         "repetitions": 5,
         "kernel": "auto",
-        "time_limit_seconds": 60,
         "predicted_seconds": 0.5,
         "out": f"{tmp_path}/records/smoke/primitives/all/1024.json",
     }

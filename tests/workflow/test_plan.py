@@ -2,6 +2,7 @@
 
 import pytest
 from pirlab_estimator import cost
+from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.cost.plan import format_bytes, free_memory_bytes, prospect, row_seconds
 
 
@@ -12,28 +13,53 @@ def prediction(seconds, peak_bytes):
 
 
 def test_plan_says_what_will_be_skipped_and_why():
-    small = prospect(prediction(1.0, 100), {"repetitions": 4}, 23 << 30)
-    assert (small.seconds, small.peak_bytes, small.skipped) == (20.0, 100, None)
-    long = prospect(prediction(2.0, 150), {"repetitions": 4, "time_limit_seconds": 39.5}, 23 << 30)
-    assert long.skipped == "would take about 40 s; the limit is 39.5 s"
-    big = prospect(prediction(1.0, 131 << 30), {"time_limit_seconds": 0.1}, 23 << 30)
+    row = {"repetitions": 4, "noise_seconds": 5.0}
+    small = prospect(prediction(1.0, 100), row, 23 << 30)
+    assert (small.seconds, small.peak_bytes, small.skipped) == (10.0, 100, None)
+    long = prospect(prediction(2.0, 150), row, 23 << 30, limit=14.5)
+    assert long.skipped == "would take about 15 s; the limit is 14.5 s"
+    big = prospect(prediction(1.0, 131 << 30), {}, 23 << 30, limit=0.1)
     assert big.skipped == "needs 131 GiB; 23 GiB free", "memory comes first"
     assert prospect(prediction(1.0, 150), {}, 150).skipped is None and prospect(prediction(1.0, 150), {}, 149).skipped
     assert free_memory_bytes() > 150, "this machine has 150 bytes free"
 
 
 @pytest.mark.parametrize(
-    ("preprocess", "updates", "expected"),
-    [(20.0, 0, 20 + 20 * 0.2), (3.0, 0, 2 * 3 + 20 * 0.2), (0.1, 2, 5 * 0.1 + 3 * 2 + (20 + 5 * 3) * 0.2)],
+    ("preprocess", "online", "changes", "expected"),
+    [
+        # A warm-up and five repetitions, and 20 keys for the noise.
+        (20.0, 0.2, {}, 20 + 6 * 0.2 + 20 * 0.2),
+        (3.0, 0.2, {}, 2 * 3 + 6 * 0.2 + 20 * 0.2),
+        # Warm-ups of 0.2 seconds at most, ten of them, and noise for two seconds at least.
+        (0.0, 0.001, {}, 0.01 + 5 * 0.001 + 2),
+        (0.0, 0.2, {"noise_seconds": 3.5}, 6 * 0.2 + 3.5),
+        (0.0, 0.2, {"noise_seconds": 0.1}, 6 * 0.2 + 0.2),
+        # Two updates, each of 2 s and three exchanges, take five seconds.
+        (0.1, 0.2, {"updates": 2}, 5 * 0.1 + 6 * 0.2 + 20 * 0.2 + 2 * (2 + 3 * 0.2)),
+    ],
 )
-def test_rows_take_what_the_runner_does(preprocess, updates, expected):
-    seconds = {"query": 0.1, "answer": 0.05, "extract": 0.05, "total": preprocess + 0.2}
+def test_rows_take_what_the_runner_does(preprocess, online, changes, expected):
+    seconds = {"query": online / 2, "answer": online / 4, "extract": online / 4, "total": preprocess + online}
     seconds |= {"update_hint": 1.5, "update_server": 1.5, "update_client": 0.5}
-    assert row_seconds({"seconds": seconds}, 5, updates) == pytest.approx(expected)
+    assert row_seconds({"seconds": seconds}, changes) == pytest.approx(expected)
 
 
-def test_primitives_take_their_repetitions_and_a_warm_up():
-    assert row_seconds({"primitive": "prg", "seconds": {"repetition": 0.5}}, 25) == 13.0
+def test_keys_that_a_client_keeps_are_made_again_for_the_noise():
+    seconds = {"query": 0.0, "answer": 0.5, "extract": 0.0, "keys": 1.0, "key_expansion": 0.5, "total": 2.0}
+    assert row_seconds({"seconds": seconds}, {"repetitions": 1, "noise_seconds": 1}) == 1.5 + 2 * 0.5 + 2.0
+    assert row_seconds({"seconds": seconds}, {"repetitions": 1}) == 1.5 + 2 * 0.5 + 20
+
+
+def test_primitives_take_their_repetitions_and_a_warm_up_or_their_keys():
+    seconds = {"seconds": {"repetition": 0.5}}
+    assert row_seconds({"primitive": "prg"} | seconds, {"repetitions": 25}) == 13.0
+    assert row_seconds({"primitive": "noise", "settings": {"keys": 100}} | seconds, {"repetitions": 25}) == 50.0
+
+
+def test_a_slower_machine_is_told_by_its_unit_costs():
+    costs = UnitCosts.load(DEFAULTS)
+    slower = {name: 2 * cost for name, cost in costs.seconds.items() if isinstance(cost, float)}
+    assert costs.slowness() == 1.0 and UnitCosts(slower, "x").slowness() == 2.0
 
 
 @pytest.mark.parametrize(

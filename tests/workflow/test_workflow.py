@@ -84,11 +84,16 @@ def finished(tmp_path_factory, binary):
 
 def test_clean_run_makes_everything(finished):
     assert "Plan of profile tiny" in finished.output
-    assert "8 rows in 4 groups to measure" in finished.output
-    for group in (*(f"smoke/tiny {name}" for name in GROUPS), "smoke/primitives all", "smoke/gadget base-4"):
+    assert "16 rows in 5 groups to measure" in finished.output
+    for group in (
+        *(f"smoke/tiny {name}" for name in GROUPS),
+        "smoke/protocols 2^10x1",
+        "smoke/primitives all",
+        "smoke/gadget base-4",
+    ):
         assert f"{group}: " in finished.output, "one line a finished group where there is no terminal"
-    assert "8 ok" in finished.output
-    assert len(finished.records()) == 8
+    assert "16 ok" in finished.output
+    assert len(finished.records()) == 16
     predictions = json.loads((finished.results / "predictions/tiny/smoke/tiny.json").read_text())
     assert len(predictions) == 3
     out = finished.figures / "smoke/tiny"
@@ -146,7 +151,7 @@ def test_predictions_say_where_security_is_from(finished):
         assert line["security"], line["id"]
         for instance in line["security"]:
             assert instance["source"] in ("live", "recorded", "none")
-    assert "Security of 4 instances: from its recorded results" in finished.output or "itself" in finished.output
+    assert re.search(r"Security of \d+ instances: (from its recorded results|by the lattice)", finished.output)
 
 
 def test_change_of_plotting_code_measures_nothing(finished):
@@ -225,9 +230,9 @@ def test_reference_run_is_labelled(finished, tmp_path):
     command += [f"--results={finished.results}"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     documents = reference.read_packed(out / "tiny.jsonl.gz")
-    assert Counter(path.split("/")[0] for path in documents) == {"records": 8, "predictions": 3}
+    assert Counter(path.split("/")[0] for path in documents) == {"records": 16, "predictions": 4}
     text = (out / "README.md").read_text()
-    assert "## tiny" in text and "| rows | 8 ok |" in text
+    assert "## tiny" in text and "| rows | 16 ok |" in text
     packed = (out / "tiny.jsonl.gz").read_bytes()
     for word, folder in (("--unpack", tmp_path / "files"), ("--pack", tmp_path / "files")):
         subprocess.run([*command, f"{word}={folder}"], cwd=ROOT, check=True, capture_output=True)
@@ -256,9 +261,9 @@ def test_killed_sweep_continues(tmp_path, finished, binary):
     time.sleep(1)
     left = box.records()
     output = box.reproduce()
-    assert "8 ok" in output
+    assert "16 ok" in output
     after = box.records()
-    assert len(after) == 8
+    assert len(after) == 16
     assert {name: after[name] for name in left} == left, "finished records are kept as they are"
 
 
@@ -268,7 +273,7 @@ def test_slurm_profile_dry_run(finished, tmp_path):
         jobs = finished.dry_run("--workflow-profile", "config/profiles/slurm")
     finally:
         finished.folders = finished.folders | {"results": finished.results}
-    assert jobs["measure"] == 4 and jobs["predict"] == 3
+    assert jobs["measure"] == 5 and jobs["predict"] == 4
 
 
 @pytest.mark.parametrize(
@@ -286,7 +291,7 @@ def test_the_workflow_of_sweeps_has_one_rule_for_each_file(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     jobs = dict(re.findall(r"^(part|table|sets|figure) +(\d+)$", done.stdout, re.M))
-    assert jobs.keys() == {"part", "table", "sets", "figure"} and jobs["sets"] == "1"
+    assert jobs.keys() == {"part", "table", "sets", "figure"} and jobs["sets"] == "2"
 
 
 def test_wrong_configuration_is_one_paragraph(tmp_path):

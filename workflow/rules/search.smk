@@ -21,7 +21,10 @@ FOLDER = Path(config.get("sweeps", "experiments/search"))
 FILES = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
 PARTS = {name: list(dict.fromkeys(part.name for part in study.parts(path))) for name, path in FILES.items()}
 TABLES = [name for name, parts in PARTS.items() if parts]
-SETS = [name for name, path in FILES.items() if study.read(path).get("search")]
+SEARCHES = {name: study.read(path).get("search", []) for name, path in FILES.items()}
+SETS = [name for name, searches in SEARCHES.items() if searches]
+#: Those that say what they save beside a given set.
+SAVED = [name for name in SETS if any("no-worse-than" in search for search in SEARCHES[name])]
 SOURCES = [path for path in Path("estimator").rglob("*") if path.suffix in (".py", ".toml")]
 SOURCES += [Path("estimator/cost/unit_costs.json"), pirlab_binary()]
 # Published sets stand beside what is found; params/searched/ is what `sets` writes.
@@ -130,7 +133,7 @@ rule kept:
         f"{RESULTS}/logs/search/kept.log",
     params:
         tables=[f"{FIGURES}/search/{name}" for name in KEPT],
-        saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SETS),
+        saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SAVED),
         folder=f"{RESULTS}/searched",
     conda:
         ENVIRONMENT

@@ -168,7 +168,7 @@ pub struct Tally {
 }
 
 /// Calls timed together.
-const CALLS: u64 = 32;
+pub const CALLS: u64 = 8;
 
 impl Tally {
     /// Adds errors of one stage.

@@ -6,7 +6,7 @@ use ring::Word;
 use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
-use crate::lab::{Lab, Tally};
+use crate::lab::{CALLS, Lab, Tally};
 use crate::primitive::{About, Described, Failed};
 use crate::setting::{GadgetSetting, bounded};
 use crate::settings::{Refusal, Settings};
@@ -48,12 +48,12 @@ impl InRing for Conversion {
         let positions: Vec<usize> = (0..rows).map(|row| row * spacing).collect();
         let automorphisms = extraction_automorphisms(ring.n(), &positions, self.extraction);
         described.counts([("rows", rows), ("spacing", spacing), ("automorphisms", automorphisms)]);
-        // Keys at six polynomials a row; a conversion's products, its rows' phases, and the product with them.
+        // Keys at six polynomials a row; a conversion's products, of timed calls too; its rows' phases, and the product with them.
         let key_rows = ring.n().ilog2() as usize * trace + squaring;
-        let converted = automorphisms * (trace + 2) + rows * (squaring + 16) + 2 * rows + 32;
-        let (keys, conversions) = (shared.keys as f64, self.conversions.max(shared.keys) as f64);
-        let polynomials = keys * (6 * key_rows) as f64 + conversions * converted as f64;
-        described.predicted_seconds = polynomials * seconds_per_polynomial(ring) / keys;
+        let conversions = shared.for_each_key(self.conversions) as usize;
+        let converted = automorphisms * (trace + 2) + rows * (squaring + 2);
+        let polynomials = 6 * key_rows + (conversions + CALLS as usize) * converted + conversions * (16 * rows + 32);
+        described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(ring);
         described.peak_bytes = polynomial_bytes(ring, 8 * key_rows + 32 * rows + 64);
         Ok(())
     }

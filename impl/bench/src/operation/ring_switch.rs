@@ -8,7 +8,7 @@ use ring::{DiscreteGaussian, Kernel, Ring};
 use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Shared, by_keys, polynomial_bytes, seconds_per_polynomial};
-use crate::lab::{Lab, Tally};
+use crate::lab::{CALLS, Lab, Tally};
 use crate::primitive::{About, Context, Described, Failed, Primitive, Read, Started};
 use crate::setting::{SecretName, bounded, gaussian, modulus, secret};
 use crate::settings::{Refusal, Settings, complete};
@@ -102,7 +102,7 @@ impl Primitive for RingSwitch {
         // A row of the key at six polynomials; a switch's transforms, its timed calls, input and phases.
         let polynomials = 6 * (length + 4)
             + self.shared.for_each_key(self.ciphertexts) as usize * (2 * length + 24)
-            + 32 * (length + 2);
+            + CALLS as usize * (length + 2);
         described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(&ring);
         described.peak_bytes = polynomial_bytes(&ring, 8 * length + 64);
         Ok(described)

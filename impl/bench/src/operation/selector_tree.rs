@@ -6,7 +6,7 @@ use ring::Word;
 use serde::{Deserialize, Serialize};
 
 use crate::in_ring::{Bench, InRing, Shared, polynomial_bytes, seconds_per_polynomial};
-use crate::lab::{Lab, Tally};
+use crate::lab::{CALLS, Lab, Tally};
 use crate::primitive::{About, Described, Failed};
 use crate::setting::{PlainDigits, bounded};
 use crate::settings::{Refusal, Settings};
@@ -43,10 +43,11 @@ impl InRing for Tree {
         let (leaves, primes) = (1usize << self.bits, ring.primes().len());
         let (forward, inverse) = SelectorTree::<u64>::ntts(self.bits, 1, length, primes);
         described.counts([("leaves", leaves), ("forward_ntts", forward), ("inverse_ntts", inverse)]);
-        // Selectors at six polynomials a row, the products, the phases and plaintext products of the leaves.
-        let polynomials = (forward + inverse) / primes + 12 * self.bits * length + 12 * leaves;
-        let trees = shared.for_each_key(self.trees);
-        described.predicted_seconds = trees as f64 * polynomials as f64 * seconds_per_polynomial(ring);
+        // The products, of timed calls too; selectors at six polynomials a row, the phases and plaintext products of the leaves.
+        let trees = shared.for_each_key(self.trees) as usize;
+        let products = (trees + CALLS as usize) * (forward + inverse) / primes;
+        let polynomials = products + trees * (12 * self.bits * length + 12 * leaves);
+        described.predicted_seconds = polynomials as f64 * seconds_per_polynomial(ring);
         let tree = SelectorTree::<u64>::peak_bytes(self.bits, 1, ring.n() * primes * 8) as u64;
         described.peak_bytes = polynomial_bytes(ring, 16 * self.bits * length + 64) + tree;
         Ok(())

@@ -65,14 +65,15 @@ pub struct Worker<J: Job> {
     child: Child,
     orders: ChildStdin,
     replies: Receiver<String>,
-    /// What is left of the row's time.
+    /// What is left of the row's time by the clock on the wall.
     left: Option<Duration>,
+    /// Seconds that the worker may have a processor.
     limit: Option<f64>,
     reports: PhantomData<fn() -> J>,
 }
 
 impl<J: Job> Worker<J> {
-    /// Starts a worker and hands it its row, which may take `limit` seconds in all.
+    /// Starts a worker and hands it its row, which may take `limit` seconds of processor time in all.
     pub fn start(row: &J::Row, limit: Option<f64>) -> Result<Self, Lost> {
         let program = std::env::current_exe().map_err(|e| Lost::failed(format!("this program's own file: {e}")))?;
         let mut child = Command::new(program)
@@ -97,18 +98,12 @@ impl<J: Job> Worker<J> {
     }
 
     fn order(&mut self, order: &Order<J::Row>) -> Result<Option<Box<J::Report>>, Lost> {
-        let start = Instant::now();
         let mut line = serde_json::to_string(order).map_err(|e| Lost::failed(e.to_string()))?;
         line.push('\n');
         if self.orders.write_all(line.as_bytes()).and_then(|()| self.orders.flush()).is_err() {
             return Err(self.died());
         }
-        let reply = match self.left {
-            None => self.replies.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(left) => self.replies.recv_timeout(left),
-        };
-        self.left = self.left.map(|left| left.saturating_sub(start.elapsed()));
-        match reply {
+        match self.reply() {
             Err(RecvTimeoutError::Disconnected) => Err(self.died()),
             Err(RecvTimeoutError::Timeout) => {
                 let limit = self.limit.unwrap_or_default();
@@ -120,6 +115,30 @@ impl<J: Job> Worker<J> {
                 Ok(Reply::Failed(reason)) => Err(Lost::failed(reason)),
                 Err(e) => Err(Lost::failed(format!("the worker answered something else: {e}"))),
             },
+        }
+    }
+
+    /// The next reply; `Timeout` once the worker has used up its processor time, or uses none any more. The time that other programs take
+    /// from it is not its own.
+    fn reply(&mut self) -> Result<String, RecvTimeoutError> {
+        let (Some(limit), Some(mut wait)) = (self.limit, self.left) else {
+            return self.replies.recv().map_err(|_| RecvTimeoutError::Disconnected);
+        };
+        let start = Instant::now();
+        let (mut before, mut moved) = (0.0, start);
+        loop {
+            let reply = self.replies.recv_timeout(wait);
+            self.left = self.left.map(|left| left.saturating_sub(start.elapsed()));
+            if reply != Err(RecvTimeoutError::Timeout) {
+                return reply;
+            }
+            let Some(used) = processor_seconds(self.child.id()).filter(|&used| used < limit) else { return reply };
+            if used > before {
+                (before, moved) = (used, Instant::now());
+            } else if moved.elapsed() > PATIENCE {
+                return reply;
+            }
+            wait = Duration::from_secs_f64((limit - used).clamp(0.1, 1.0));
         }
     }
 
@@ -137,6 +156,21 @@ impl<J: Job> Drop for Worker<J> {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A worker that gets no processor for so long does not wait for one: it hangs.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What the system counts processor time in: hundredths of a second, on every Linux.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Processor time that a process has used, all its threads together; `None` where the system does not say.
+fn processor_seconds(process: u32) -> Option<f64> {
+    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The program's name, in parentheses, may have spaces.
+    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
+    let ticks = |place: usize| fields.get(place)?.parse::<u64>().ok();
+    Some((ticks(11)? + ticks(12)?) as f64 / TICKS_PER_SECOND)
 }
 
 fn how_it_ended(status: ExitStatus) -> String {

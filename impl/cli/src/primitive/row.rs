@@ -45,13 +45,13 @@ asked!(PrimitiveRow, "primitive-group");
 
 impl PrimitiveRow {
     /// Hash of all that decides what a record of this row says: the settings, the row and the sources. Where the record goes
-    /// and how long the row may or will take is not part of it.
+    /// and how often and how long the row is measured is not part of it.
     pub fn key(&self, source_hash: &str) -> String {
         let Self {
             id,
             primitive,
             settings,
-            repetitions,
+            repetitions: _,
             kernel,
             seed,
             time_limit_seconds: _,
@@ -63,11 +63,10 @@ impl PrimitiveRow {
             id.clone(),
             primitive.clone(),
             canonical(&Value::Object(settings.clone())),
-            repetitions.to_string(),
             kernel.clone(),
             seed.clone().unwrap_or_default(),
         ];
-        staleness_key("pirlab primitive staleness 1", parts)
+        staleness_key("pirlab primitive staleness 2", parts)
     }
 
     /// The settings in the form that the primitive reads.

@@ -83,7 +83,8 @@ asked!(Row, "group");
 
 impl Row {
     /// Hash of all that decides what a record of this row says: the resolved set, whose hash has what `with` sets, the row and the
-    /// sources. Where the record goes, what it stands for and how long the row may or will take is not part of it.
+    /// sources. Where the record goes, what it stands for, how often and how long the row is measured is not part of it: a record of more
+    /// repetitions says the same, only better.
     pub fn key(&self, parameters_sha256: &str, source_hash: &str) -> String {
         let Row {
             id,
@@ -93,13 +94,13 @@ impl Row {
             record_bits,
             queries,
             updates,
-            repetitions,
+            repetitions: _,
             threads,
             streamed,
             database,
             kernel,
             seed,
-            noise_seconds,
+            noise_seconds: _,
             time_limit_seconds: _,
             predicted_seconds: _,
             columns: _,
@@ -110,14 +111,13 @@ impl Row {
             source_hash.to_string(),
             id.clone(),
             parameters.display().to_string(),
-            [records, record_bits, queries, updates, repetitions, threads].map(u64::to_string).join(" "),
+            [records, record_bits, queries, updates, threads].map(u64::to_string).join(" "),
             database.clone(),
             kernel.clone(),
             seed.clone().unwrap_or_default(),
         ];
         let streamed = streamed.then(|| "streamed".to_string());
-        let noise = noise_seconds.map(|seconds| format!("noise {seconds}"));
-        staleness_key("pirlab staleness 1", parts.into_iter().chain(streamed).chain(noise))
+        staleness_key("pirlab staleness 2", parts.into_iter().chain(streamed))
     }
 }
 

@@ -36,7 +36,7 @@ impl Enough {
     pub fn is_reached(&self, coverage: &Coverage, spent: f64) -> bool {
         let is_over = spent > self.least_seconds;
         let keys = coverage.keys >= NOISE_KEYS || self.is_bounded && is_over;
-        let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS;
+        let samples = coverage.most_samples >= NOISE_SAMPLES || spent > NOISE_SECONDS || is_over;
         let known = KNOWN_WELL.is_reached(coverage)
             || !self.one_key && spent > NOISE_SECONDS && KNOWN.is_reached(coverage)
             || is_over;

@@ -119,7 +119,7 @@ impl Primitive for Vectors {
         Ok(Described {
             settings,
             counts: counts.map(|(name, count)| (name.to_string(), count)).into(),
-            predicted_seconds: 8.0 * timing::SAMPLE.as_secs_f64() + digits * 2e-7,
+            predicted_seconds: 4.0 * timing::SAMPLE.as_secs_f64() + digits * 2e-7,
             peak_bytes: (digits * 16.0) as u64 + (64 << 20),
         })
     }

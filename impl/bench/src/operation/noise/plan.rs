@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::lab::CALLS;
 use crate::setting::{Message, PlainDigits, bounded, modulus, number};
 use crate::settings::Refusal;
 
@@ -140,8 +141,9 @@ impl Operation {
             Self::Expansion { depth } => (depth as usize * length, 1 << depth, 1 << depth, n),
         };
         let runs = (samples / errors as f64).ceil();
+        let worked = (products * (length + 2)) as f64;
         Cost {
-            polynomials: 6.0 * rows as f64 + runs * (products * (length + 2) + 16 * outputs) as f64,
+            polynomials: 6.0 * rows as f64 + (runs + CALLS as f64) * worked + runs * (16 * outputs) as f64,
             held: 8 * rows + 4 * outputs + 64,
         }
     }

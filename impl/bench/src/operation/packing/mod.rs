@@ -12,6 +12,7 @@ use rand::Rng;
 use ring::{Coefficient, Kernel, Ntt, Poly, Ring, Seed};
 use serde_json::json;
 
+use crate::in_ring::seconds_per_polynomial;
 use crate::lab::Tally;
 use crate::primitive::{About, Context, Described, Failed, Measured, Primitive, Session, Started};
 use crate::setting::SecretName;
@@ -55,9 +56,8 @@ impl Primitive for Packings {
         let polynomial = own.n * own.primes.len() * size_of::<u32>();
         described.peak_bytes =
             (table_bytes + packing.table_bytes() + (own.ciphertexts + 3 * own.n) * polynomial) as u64;
-        // A key switch an input, each of some transforms of a nanosecond for two butterflies.
-        let transforms = (own.ciphertexts * (gadget.length() + 4) * own.primes.len()) as f64;
-        described.predicted_seconds = 2.0 * transforms * own.n as f64 * f64::from(own.n.ilog2()) * 1e-9;
+        // A client's inputs and the key switches, which most repetitions do not prepare anew: some four polynomials an input.
+        described.predicted_seconds = (4 * own.ciphertexts) as f64 * seconds_per_polynomial(ring);
         Ok(described)
     }
 

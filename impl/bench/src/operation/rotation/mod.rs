@@ -8,7 +8,7 @@ use lattice::{BlindRotationKey, Rlwe, SeededBlindRotationKey};
 use ring::{Modulus, Word};
 
 use crate::in_ring::{Bench, InRing, Shared, seconds_per_polynomial};
-use crate::lab::{Lab, Tally};
+use crate::lab::{CALLS, Lab, Tally};
 use crate::primitive::{About, Described, Failed};
 use crate::settings::{Refusal, Settings};
 pub use settings::Rotation;
@@ -38,11 +38,15 @@ impl InRing for Rotation {
             ("expanded_key_bytes", expanded),
         ]);
         let switch_bytes = functional::describe(self, shared, described)?;
-        // A row of a key is made at six polynomials a prime; a rotation's transforms, and as much again for the rest.
-        let made = 6 * shape.selectors() * 2 * length * primes;
-        let used = 2 * rotations * (forward + inverse) * self.groups(shared) as usize * self.common.together;
+        // A row of a key is made at twelve polynomials a prime; a rotation's transforms, those of the timed call too. The switch's key is
+        // made, and read by each call.
+        let groups = self.groups(shared) as usize;
+        let made = 12 * shape.selectors() * 2 * length * primes;
+        let used = rotations * (forward + inverse) * (groups + 1) * self.common.together;
         let polynomials = (made + used) as f64 / primes as f64;
-        described.predicted_seconds = polynomials * seconds_per_polynomial(ring) + switch_bytes as f64 * 3e-9;
+        let calls = if rotations == 0 { groups + CALLS as usize } else { groups + 1 };
+        let switch = switch_bytes as f64 * (3e-9 + 5e-11 * calls as f64);
+        described.predicted_seconds = polynomials * seconds_per_polynomial(ring) + switch;
         // The seeded key's bodies beside the expanded key.
         described.peak_bytes =
             (expanded + expanded / 2 + 2 * switch_bytes + 64 * ring.n() * primes * self.common.together * 8) as u64;

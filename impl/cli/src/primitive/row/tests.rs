@@ -11,10 +11,10 @@ fn the_key_follows_content_and_not_spelling_or_output() {
     let turned =
         row(r#"{"id":"a","primitive":"p","settings":{"y":[2,{"a":2,"b":1}],"x":1},"out":"t","predicted_seconds":3}"#);
     assert_eq!(turned.key("s"), key);
+    assert_eq!(PrimitiveRow { repetitions: 6, ..first.clone() }.key("s"), key);
     let others = [
         first.key("t"),
         row(r#"{"id":"a","primitive":"p","settings":{"x":2,"y":[2,{"b":1,"a":2}]},"out":"r"}"#).key("s"),
-        PrimitiveRow { repetitions: 6, ..first.clone() }.key("s"),
         PrimitiveRow { kernel: "scalar".into(), ..first.clone() }.key("s"),
         PrimitiveRow { primitive: "q".into(), ..first }.key("s"),
     ];

@@ -22,6 +22,8 @@ fn the_key_follows_content_and_not_the_output() {
         columns: vec!["7/1GB".into()],
         time_limit_seconds: Some(3.0),
         predicted_seconds: Some(2.0),
+        repetitions: 3,
+        noise_seconds: Some(1.0),
         ..row()
     };
     assert_eq!(same.key("p", "s"), key);
@@ -31,7 +33,6 @@ fn the_key_follows_content_and_not_the_output() {
         Row { records: 5, ..row() }.key("p", "s"),
         Row { updates: 1, ..row() }.key("p", "s"),
         Row { streamed: true, ..row() }.key("p", "s"),
-        Row { noise_seconds: Some(1.0), ..row() }.key("p", "s"),
         Row { database: "seeded:1".into(), ..row() }.key("p", "s"),
         Row { seed: Some("0".into()), ..row() }.key("p", "s"),
     ];
