@@ -23,8 +23,8 @@ from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
 
 # Seconds that the protocols' cost model leaves out: a row's start, and the two bandwidth probes of a group.
-START_SECONDS = {"protocol": 0.3, "primitive": 0.05}
-PROBES_SECONDS = 2.0
+START_SECONDS = {"protocol": 0.3, "primitive": 0.02}
+PROBES_SECONDS = 1.0
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 #: The source of an instance's security, in words.
 SECURITY_SOURCES = {

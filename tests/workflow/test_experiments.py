@@ -208,7 +208,7 @@ def test_group_file_follows_the_contract():
         "threads": 1,
         "database": "seeded:0f4a",
         "kernel": "auto",
-        "noise_seconds": 0.25,
+        "noise_seconds": 0.1,
         "out": "results/records/pirouette/figure4/2^18x16/simplepir-usenix23.json",
     }
 
