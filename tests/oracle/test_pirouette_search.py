@@ -318,7 +318,7 @@ KILLED = """
 def test_a_killed_search_goes_on(own_cache, monkeypatch):
     """Killed by the operating system in the middle; small keys that had been looked at are not looked at again."""
     command = [sys.executable, "-c", textwrap.dedent(KILLED), str(own_cache)]
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}/tests{os.pathsep}{ROOT}/tests/fixtures"}
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}/tests/oracle{os.pathsep}{ROOT}/tests/fixtures"}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     deadline = time.monotonic() + 60
     while not list(own_cache.glob("pirouette-*.json")):

@@ -283,7 +283,7 @@ def test_objectives():
     assert scores["seconds"] == pytest.approx(0.1 + 1.8 + 2.5)
     assert scores["dollars"] == pytest.approx(2.0 + 1.0 + 8.0)
     assert scores["rate"] == pytest.approx(8.0)
-    with pytest.raises(BoundsError, match="none of bytes"):
+    with pytest.raises(BoundsError, match="not one of bytes"):
         Objective("beauty", SHAPE)
 
 

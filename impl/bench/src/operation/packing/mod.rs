@@ -56,7 +56,7 @@ impl Primitive for Packings {
         let polynomial = own.n * own.primes.len() * size_of::<u32>();
         described.peak_bytes =
             (table_bytes + packing.table_bytes() + (own.ciphertexts + 3 * own.n) * polynomial) as u64;
-        // A client's inputs and the key switches, which most repetitions do not prepare anew: some ten polynomials an input.
+        // A client's inputs and the key switches, which most repetitions do not prepare again: some ten polynomials an input.
         described.predicted_seconds = (10 * own.ciphertexts) as f64 * seconds_per_polynomial(ring);
         Ok(described)
     }
