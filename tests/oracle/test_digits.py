@@ -196,7 +196,7 @@ def test_sums_against_loops():
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("signed", 97, 4), "none of unsigned"),
+        (("signed", 97, 4), "not one of unsigned"),
         (("unsigned", 1, 4), "at least 2"),
         (("unsigned", 97, 1), "at least 2"),
         (("unsigned", 97, 4, 4), "must leave a digit"),
