@@ -80,7 +80,7 @@ def place(name: str) -> int:
 
 
 def set_short(name: str) -> str:
-    """A parameter set's name without its folder, `usenix23`; of one that a search found, what for: `found for 2^20x1`."""
+    """A set's name without its folder, `usenix23`; of one that a search found, what for: `found for 2^20x1`."""
     folder, *_ = rest = name.split("/", 1)[-1].split("/")
     return f"found for {folder}" if len(rest) > 1 else folder
 
