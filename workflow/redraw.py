@@ -2,8 +2,9 @@
 
 Nothing is measured. Rows are described by the present binary. The seconds and memory that were predicted of a measured
 row stay, since its record is judged by them; its security and noise are what the present formulas say of the
-description in its record. Rows without a record are predicted, with the quick reference's unit costs. No record is
-called stale: each names the commit of its sources. A redrawing of all runs also writes docs/results/, a page a paper.
+description in its record. Rows without a record are predicted, with the unit costs of the run's own machine, so that no
+table mixes machines. No record is called stale: each names the commit of its sources. A redrawing of all runs also
+writes docs/results/, a page a paper.
 """
 
 import argparse
@@ -26,7 +27,6 @@ from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .plan import Plan
 from .reference import REFERENCE, costs, labels, pack, packed, unpack, unpacked
 
-COSTS = costs("quick")
 #: What a formula says of a description, whatever machine ran it.
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
 #: The packed runs; the tables of a later one have more rows.
@@ -56,23 +56,22 @@ class Redrawing:
         self.plan = Plan(read_profile(profile, results=str(work / "plan"), figures=str(figures), **overrides))
         self.own = work / "own"
         unpack(file, self.own)
-        # A longer profile's reference leaves out the rows that quick's has.
-        self.runs = [self.own]
-        if profile != "quick":
-            self.runs.append(work / "quick")
-            unpack(packed("quick"), self.runs[-1])
+        self.costs = costs(profile)
         self.plan.prepare()
 
     def experiments(self) -> list[str]:
         """Those whose drawings show a record or prediction of this run."""
         known = [f"predictions/{name}.json" for name in self.plan.experiments]
         there = {name for name, path in zip(self.plan.experiments, known) if (self.own / path).is_file()}
-        return [name for name in self.plan.experiments if there & set(self.plan.shown(name))]
+        audits = self.plan.audits()
+        # An audit is drawn of its own document.
+        shown = {name: [name] if name in audits else self.plan.shown(name) for name in self.plan.experiments}
+        return [name for name in self.plan.experiments if there & set(shown[name])]
 
     def described(self, name: str) -> dict[str, str]:
         """The descriptions in the records of an experiment, as lines by id."""
         found: dict[str, str] = {}
-        for path in (path for each in self.records(name) for path in sorted(each.rglob("*.json"))):
+        for path in sorted(self.records(name).rglob("*.json")):
             own = (read_object(path).get("description") or {}) | {"id": f"{path.parent.name}/{path.stem}"}
             if own.get("schema"):
                 found[own["id"]] = json.dumps(own)
@@ -94,35 +93,32 @@ class Redrawing:
             return path
         lines: dict[str, dict[str, Any]] = {}
         asked_of: dict[str, str] = {}
-        for each in self.runs:
-            measured = {f"{p.parent.name}/{p.stem}" for p in (each / "records" / name).rglob("*.json")}
-            known = read_json(each / f"predictions/{name}.json") or []
-            lines |= {line["id"]: line for line in known if line["id"] in measured}
+        measured = {f"{p.parent.name}/{p.stem}" for p in (self.own / "records" / name).rglob("*.json")}
+        known = read_json(self.own / f"predictions/{name}.json") or []
+        lines |= {line["id"]: line for line in known if line["id"] in measured}
         # The first of an id is its record's, where there is one.
         for line in self.description(name).read_text().splitlines():
             asked_of.setdefault(json.loads(line)["id"], line)
         asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
         write(asked, "\n".join(asked_of.values()) + "\n")
         module = "pirlab_estimator.predict"
-        run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", COSTS, "--out", made)
+        run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", self.costs, "--out", made)
         for line in read_json(made):
             lines[line["id"]] = lines.get(line["id"], line) | {key: line[key] for key in OF_FORMULAS if key in line}
-        committed = [line["id"] for line in read_json(self.own / f"predictions/{name}.json") or []]
-        ordered = [lines[id] for id in dict.fromkeys([*committed, *lines]) if id in lines]
+        ordered = [lines[id] for id in dict.fromkeys([*(line["id"] for line in known), *lines]) if id in lines]
         write(path, json.dumps(ordered, indent=1) + "\n")
         return path
 
-    def records(self, name: str) -> list[Path]:
-        """The folders of an experiment's records."""
-        found = [each / "records" / name for each in self.runs]
-        return [path for path in found if path.is_dir()] or found[:1]
+    def records(self, name: str) -> Path:
+        """The folder of an experiment's records."""
+        return self.own / "records" / name
 
     def accuracy(self, names: Iterable[str]) -> list[Path]:
         """The tables of predictions beside measurements, drawn: other drawings say by them how good predictions are."""
         prefixes = [self.plan.figures / name / "accuracy" for name in names if self.plan.judged(name)]
         for prefix in prefixes:
             name = prefix.parent.relative_to(self.plan.figures).as_posix()
-            own = ["--records", *self.records(name), "--predictions", self.prediction(name)]
+            own = ["--records", self.records(name), "--predictions", self.prediction(name)]
             draw("accuracy", *own, "--out", prefix)
         return [prefix.with_suffix(".csv") for prefix in prefixes]
 
@@ -130,13 +126,12 @@ class Redrawing:
         """Tables and figures of an experiment. accuracy: the tables of those that were drawn."""
         shown, audits = self.plan.shown(name), self.plan.audits()
         planned = [each for each in shown if each in self.plan.experiments]
-        words = ["--records", *(path for each in shown for path in self.records(each))]
+        words = ["--records", *map(self.records, shown)]
         words += ["--predictions", *(self.prediction(each) for each in planned if each not in audits)]
         words += ["--descriptions", *map(self.description, planned)]
-        words += ["--expected", "experiments/expected", "--costs", COSTS, "--accuracy", *accuracy]
+        words += ["--expected", "experiments/expected", "--costs", self.costs, "--accuracy", *accuracy]
         if name in audits:
-            known = (each / f"predictions/{name}.json" for each in self.runs)
-            write(audits[name], next(path for path in known if path.is_file()).read_bytes())
+            write(audits[name], (self.own / f"predictions/{name}.json").read_bytes())
             words += ["--audit", audits[name]]
         drawn = self.plan.figures / name
         figures, tables = self.plan.drawings(name)
@@ -209,11 +204,12 @@ def main() -> int:
                 print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in files)}")
             documents = unpacked(redrawing.own)
         pack(documents, file)
-        index = ["index", "--figures", *figures.values(), "--expected", "experiments/expected"]
+        index = ["index", "--figures", figures[profile], "--expected", "experiments/expected"]
         draw(*index, "--out", figures[profile] / "index")
         said[profile] = labels([document for path, document in documents.items() if path.startswith("records/")])
     if not arguments.profile and not arguments.only:
-        write(PAGES / "headline.md", (figures[PROFILES[-1]] / "headline.md").read_bytes())
+        tables = [f"# Profile {name}\n\n{(folder / 'headline.md').read_text()}" for name, folder in figures.items()]
+        write(PAGES / "headline.md", "\n".join(tables).encode())
         for paper in PAPERS:
             write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
     return 0
