@@ -10,8 +10,6 @@ from scipy.special import bdtr, bdtrc, gammainccinv, gammaincinv, ndtr
 from .noise.tails import log2_gaussian_tail
 
 MEMORY_TOLERANCE = 0.10
-#: Below this peak, what the allocator may keep of its small blocks is a tenth: the description is a bound there.
-SMALL_PEAK = 128 << 20
 #: Tolerance of the answer seconds predicted by unit costs of the machine that ran.
 ANSWER_TOLERANCE = 0.25
 #: A machine whose read bandwidth changed by more than this share counts as another one for seconds.
@@ -63,7 +61,7 @@ class Comparison:
 def compare(prediction: dict, record: dict) -> list[Comparison]:
     """All pairs of a prediction record and the record of the same row, of a protocol or of a primitive.
 
-    Payload bytes and the server's tables exact; peak memory within 10 %, below 128 MiB no more than 10 % above;
+    Payload bytes and the server's tables exact; peak memory within 10 %;
     noise variance within 1/16 if the formula is an equality and never
     above its bound, sampling error apart; answer seconds within 25 %, other seconds for information. Empty if the run
     has no measurements.
@@ -107,11 +105,8 @@ def _memory(prediction: dict, record: dict) -> list[Comparison]:
     if not measured:
         return rows
     predicted = prediction["peak_bytes"]
-    small = predicted < SMALL_PEAK
-    least = 0.0 if small else 1 - MEMORY_TOLERANCE
-    within = least * predicted <= measured <= (1 + MEMORY_TOLERANCE) * predicted
-    tolerance = f"{MEMORY_TOLERANCE:.0%}" + (", as a bound" if small else "")
-    return [*rows, Comparison("peak memory", "B", predicted, measured, within, tolerance)]
+    within = abs(measured - predicted) <= MEMORY_TOLERANCE * predicted
+    return [*rows, Comparison("peak memory", "B", predicted, measured, within, f"{MEMORY_TOLERANCE:.0%}")]
 
 
 def _noise(prediction: dict, record: dict) -> list[Comparison]:

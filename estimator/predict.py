@@ -123,7 +123,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _read(path: Path | None) -> list[dict]:
-    """The descriptions of a file or of standard input; DescribeError if there is none, or if one is not an object."""
+    """The descriptions in a file or on standard input; DescribeError if empty, or if a line is not an object."""
     name = path or "standard input"
     try:
         descriptions = read_descriptions(path) if path else read_json_lines(sys.stdin)

@@ -28,7 +28,7 @@ def shown(key: str, text: Callable[[Any], str], missing: str = "") -> Maker:
 
 
 def _predicted(row: Any, key: str) -> str:
-    """The mark of a value that a record would have measured, where there is none."""
+    """The mark of a value that stands in for a measurement that no record has."""
     return of_value(row, key.endswith("_bytes")) if key in MEASURED else ""
 
 

@@ -76,13 +76,9 @@ def test_one_byte_is_a_contradiction(pair):
     assert by_quantity(pair)["payload query surprise"].within is False
 
 
-@pytest.mark.parametrize(
-    ("predicted", "factor", "within"),
-    [(200, 1.09, True), (200, 0.91, True), (200, 1.11, False), (200, 0.89, False), (20, 0.8, True), (20, 1.11, False)],
-)
-def test_memory_within_a_tenth_and_a_bound_where_it_is_small(pair, predicted, factor, within):
+@pytest.mark.parametrize(("factor", "within"), [(1.09, True), (0.91, True), (1.11, False), (0.89, False)])
+def test_memory_within_a_tenth(pair, factor, within):
     memory = pair[1]["memory"]
-    pair[0]["peak_bytes"] = predicted << 20
     memory["peak_bytes"] = int(pair[0]["peak_bytes"] * factor)
     assert by_quantity(pair)["peak memory"].within is within
     pair[1]["database"]["source"] = "mmap:x"

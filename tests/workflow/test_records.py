@@ -7,7 +7,7 @@ import pytest
 import synthetic
 import synthetic_primitives
 from committed import RUNS
-from outside import SHORT, Outside, named
+from outside import Outside, named
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
 from pirlab_figures.inspire.beside import NOT_PLANNED
@@ -76,7 +76,7 @@ def test_records_of_a_run_hold(run):
     wrong = [
         f"{place}: {key}: {problem}"
         for place, document in committed.of_run(run).items()
-        for key, problem in committed.faults(document, fewest=1 if run == SHORT else 3)
+        for key, problem in committed.faults(document, fewest=1 if run == "quick" else 3)
     ]
     assert not wrong, "\n".join([f"{len(wrong)} faults", *wrong[:20]])
 
