@@ -19,7 +19,7 @@ from .files import ROOT, PlanError, read_json, read_object, write_if_changed
 #: A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
 FAILED = ("wrong", "failed")
-#: A row is stopped where it takes so many times as long as it may be predicted to take.
+#: A row is stopped when it has taken this many times its time limit.
 PATIENCE = 3
 
 

@@ -110,7 +110,7 @@ ROTATIONS_RUN += [
 
 
 def keys_for(settings):
-    """So many that 1/16 of the variance is four deviations of sampling or more, where a key's errors have a part in
+    """Enough that 1/16 of the variance is four deviations of sampling or more, where a key's errors have a part in
     common: means of unsigned digits, an input that is one number. 100 or more where digits have a mean at all; a chain
     has n samples a key.
     """

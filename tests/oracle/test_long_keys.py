@@ -56,7 +56,7 @@ def stages_of(description):
 
 
 def log2_longer(length, squares):
-    """log2 of the probability that the mean of so many squares of Gaussians is above a length, exactly."""
+    """log2 of the probability that the mean of a number of squares of Gaussians is above a length, exactly."""
     return float(mpmath.log(mpmath.gammainc(squares / 2, squares * length / 2, regularized=True), 2))
 
 
@@ -79,7 +79,7 @@ def law(kind):
 
 @pytest.mark.parametrize("kind", ["gaussian", "binary", "ternary", "uniform_range"])
 def test_keys_are_no_longer_than_the_squares_they_are_bounded_by(kind):
-    """E exp(c s^2), summed over the coefficient's law, is below that of a mean of so many Gaussians' squares."""
+    """E exp(c s^2), summed over the coefficient's law, is below that of a mean of that number of Gaussians' squares."""
     values, weights = law(kind)
     squares, mean = KEY_SQUARES.get(kind, 1.0), np.sum(weights * values**2)
     for share in (0.01, 0.1, 0.3, 0.6, 0.9):

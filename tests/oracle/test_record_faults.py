@@ -149,7 +149,7 @@ def test_what_is_no_record_is_refused(text, words, tmp_path, capsys):
 
 
 def test_records_that_hold_are_read(tmp_path):
-    """Among them what looks like a fault and is none."""
+    """Among them what looks like a fault and is not one."""
     wrong = changed(changed(GOOD, "correct", {"compared": 0, "right": 0}), "status", "wrong")
     exact = changed(changed(GOOD, "noise.0.stddev", 0.0), "noise.0.margin", sys.float_info.max)
     idle = changed(GOOD, "phases.0", {"name": "update_client", "group": "update", "seconds": [0.0]})

@@ -30,7 +30,7 @@ def test_each_failure_is_listed_and_the_others_go_on(stand_in):
     assert attacks["usvp"].log2_rop == 121 and attacks["usvp"].details == (("beta", 300),)
     assert attacks["bdd"].failed == "TypeError: object not hashable"
     assert attacks["dual_hybrid"].failed == "timeout after 2 s"
-    assert attacks["dual"].failed.startswith("infinity"), "asked after the process was killed and started anew"
+    assert attacks["dual"].failed.startswith("infinity"), "asked after the process was killed and started again"
     asked = {(m, a) for m, names in instance.attacks().items() for a in names}
     assert asked == {(r.model, r.attack) for r in answer["results"]} and (MODEL, "bdd_mitm_hybrid") in asked
     entry = assess.security_entry(lwe(), instance, ("live", answer), "")

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The name of the format of [`PrimitiveRecord`], which every document contains; it differs from that of a protocol's record.
+/// The name of the format of [`PrimitiveRecord`]. Every record of a primitive contains it; a protocol's record has another name.
 pub const PRIMITIVE_SCHEMA: &str = "pirlab/primitive/1";
 
 /// The measurement of a primitive.

@@ -53,8 +53,8 @@ impl Sums {
         self.of_keys.iter().map(|(_, squares)| squares).sum()
     }
 
-    /// The relative standard error of the mean square. It is computed from the spread between keys, because errors under one key may be
-    /// correlated, and as that of a ratio, because keys may differ in their number of values.
+    /// The relative standard error of the mean square. Errors under one key may be correlated, so it is computed from the spread between keys;
+    /// keys may have different numbers of values, so it is computed as the error of a ratio.
     fn uncertainty(&self) -> f64 {
         if self.of_keys.len() < 2 {
             return f64::INFINITY;

@@ -48,7 +48,7 @@ pub const ALL_SHAPES: &[(u64, u64)] = &[
     (37, 2049),
 ];
 
-/// Those of records of at most so many bits, and some more.
+/// The shapes whose records have at most this number of bits, and some more.
 pub fn up_to(bits: u64, more: &[(u64, u64)]) -> Vec<(u64, u64)> {
     ALL_SHAPES.iter().filter(|shape| shape.1 <= bits).chain(more).copied().collect()
 }

@@ -20,7 +20,7 @@ pub(super) const N: usize = 2048;
 const SIZES: [usize; 4] = [1024, 2048, 4096, 8192];
 /// Moduli of masks and bodies of switched ciphertexts, of 28 and 20 bits.
 const SWITCHED: (u64, u64) = (268_369_921, 1 << 20);
-/// Vectors of ciphertexts that share a pass over a matrix of polynomials: so many that the pass is bound by the processor, not by memory.
+/// Number of vectors of ciphertexts that share a pass over a matrix of polynomials. With this many, the processor bounds the pass, not memory.
 const VECTORS: usize = 8;
 
 /// The largest prime of those bits that all ring degrees have.

@@ -32,7 +32,7 @@ fn uncertainty_is_that_of_what_is_independent() {
         assert!((found / expected - 1.0).abs() < 0.25, "{common} {own}: {found}, {expected}");
     }
     assert_eq!(log(1, 50.0, 50.0).coverage().unwrap().uncertainty, f64::INFINITY);
-    // One key has so many values that the others hardly matter.
+    // One key has most of the values, and the others hardly matter.
     let mut uneven = NoiseLog::default();
     uneven.add("stage", 1.0, vec![3.0; 1000]);
     uneven.add("stage", 1.0, [0.0]);

@@ -176,8 +176,8 @@ impl Layout {
 }
 
 numbers! {
-    /// What a description says of a layout whose matrix is modulo so many primes: of the bytes that are stored, of those of the records, and
-    /// of how many times as many the former are.
+    /// What a description says of a layout whose matrix is modulo this number of primes: the bytes that are stored, the bytes of the records,
+    /// and the ratio of the two.
     pub struct FoldingNumbers(layout: &Layout, primes: usize, stored: u64, information: u64, expansion: f64) {
         rows: usize = layout.rows,
         columns: usize = layout.columns,

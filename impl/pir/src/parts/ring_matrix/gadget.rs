@@ -93,7 +93,7 @@ impl Gadget {
 }
 
 numbers! {
-    /// What a description says of a gadget with so many digits.
+    /// What a description says of a gadget, with its number of digits.
     pub struct GadgetNumbers(gadget: Gadget, length: usize) {
         digits: usize = length,
         base_log2: u32 = gadget.base_log2,
