@@ -5,15 +5,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from pirlab_figures.lib import frame as loader
+from pirlab_figures.lib import paper as inspire_paper
 from pirlab_workflow import experiments
 from pirlab_workflow.experiments import Group, expand, read_profile
 
 ROOT = Path(__file__).resolve().parents[1]
+EXPECTED = ROOT / "experiments/expected"
 sys.path.insert(0, str(ROOT / "tests/fixtures"))
 
 import small_experiment  # noqa: E402
 import stand_in_estimator  # noqa: E402
+import synthetic  # noqa: E402
 from tier import VERIFY  # noqa: E402
 
 
@@ -49,6 +54,26 @@ def schemas(binary, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("schemas")
     subprocess.run([binary, "schema", "--all", "--out", folder], check=True, capture_output=True)
     return folder
+
+
+@pytest.fixture(scope="session")
+def expected() -> pd.DataFrame:
+    """The papers' printed numbers."""
+    return loader.load_expected(EXPECTED)
+
+
+@pytest.fixture(scope="session")
+def sweep(tmp_path_factory) -> Path:
+    """A folder with the records and predictions of a synthetic sweep."""
+    folder = tmp_path_factory.mktemp("sweep")
+    synthetic.write(folder, synthetic.sweep())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def contradictions() -> pd.DataFrame:
+    """Where the InsPIRe paper contradicts itself."""
+    return inspire_paper.load_contradictions(EXPECTED)
 
 
 @pytest.fixture

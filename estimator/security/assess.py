@@ -31,7 +31,7 @@ def predict_security(
 ) -> list[list[dict]]:
     """For each description, one entry per exposed instance.
 
-    source: `live` asks the real lattice estimator (EstimatorMissing where no estimator is installed), for every attack; `recorded`
+    source: `live` asks the real lattice estimator (EstimatorMissing without it), for every attack; `recorded`
     only looks up; `fast_only` is our own fast model alone; `at_hand` is recorded, else fast_only; `auto` is live where
     the estimator is usable, else as at_hand. `auto` asks for no hybrid attack, which may take half an hour each: there
     the recorded ones stand. What has no figure has source `none`. limit: seconds of an attack, instead of its kind's.

@@ -58,7 +58,7 @@ def test_published_sets_miss_the_security_target_and_the_others_reach_it(predict
 
 
 def test_repaired_sets_reach_the_failure_target(predictions):
-    """For records of up to 2^12 entries, which all shapes but that of 100 KB have; the prediction says so of that one."""
+    """For records of up to 2^12 entries, which all shapes but that of 100 KB have."""
     for record in predictions:
         if "secure" in record["parameters"]["name"] and record["shape"]["record_bits"] <= 2048:
             assert record["noise"]["log2_failure"] <= record["noise"]["failure_target"], record["id"]

@@ -59,7 +59,7 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
     found, published = evaluator([document, column])
     note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
     costs = sha256(DEFAULTS.read_bytes()).hexdigest()
-    assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "run `make search` again"
+    assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
     assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
     assert found.bits >= 128 and found.log2_failure <= -40
     for side, figures in (("given", published), ("found", found)):
@@ -89,7 +89,7 @@ def test_what_was_found_for_a_database_stands_in_the_comparison(search, binary):
         [found] = evaluator([document])
         note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
         assert document["protocol"] == protocol and file in rows, "a set that nothing runs"
-        assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "run `make search` again"
+        assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
         assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
         assert found.bits >= 128 and found.log2_failure <= -40
 
@@ -100,7 +100,9 @@ def test_the_committed_table_is_of_these_sets():
     for name, line in SAVED.items():
         note = committed(name)["source"]["note"]
         bits, failure = float(line["found_bits"]), float(line["found_log2_failure"])
-        assert note.startswith(f"{bits:.1f} bits by the fast model, failure 2^{failure:.1f}."), "run `make search` again"
+        assert note.startswith(f"{bits:.1f} bits by the fast model, failure 2^{failure:.1f}."), (
+            "`make search` changes it"
+        )
     assert sha256(DEFAULTS.read_bytes()).hexdigest() in (ROOT / "results/searched/README.md").read_text()
 
 

@@ -32,7 +32,7 @@ def described(name, online, kind):
     return {"parameters": {"name": name, "source": {"kind": kind, "paper": "P", "location": "L"}}, "messages": messages}
 
 
-def foretold(name, bits=128.5, failure=-45.0, kind="searched", shape=SHAPE):
+def predicted_row(name, bits=128.5, failure=-45.0, kind="searched", shape=SHAPE):
     source = {"parameters": {"source": {"kind": kind}}}
     row = {"set": name, "sha256": name, "protocol": "pirouette", "records": shape[0], "record_bits": shape[1]}
     return (
@@ -61,12 +61,12 @@ SETS = {
 @pytest.fixture
 def inputs():
     """Descriptions, predictions and the papers' numbers; the published set fails too often."""
-    told = {(name, *SHAPE): described(name, *about) for name, about in SETS.items()}
-    rows = [foretold("pirouette/published", 48.5, -20.0, "published"), foretold("pirouette/weak", 120.0)]
-    rows += [foretold(name) for name in ("pirouette/near", "pirouette/far")]
-    rows.append(foretold("pirouette/smoke", kind="toy"))
+    descriptions = {(name, *SHAPE): described(name, *about) for name, about in SETS.items()}
+    rows = [predicted_row("pirouette/published", 48.5, -20.0, "published"), predicted_row("pirouette/weak", 120.0)]
+    rows += [predicted_row(name) for name in ("pirouette/near", "pirouette/far")]
+    rows.append(predicted_row("pirouette/smoke", kind="toy"))
     joined = pd.DataFrame([record("pirouette/published", 50, 50), record("pirouette/published", 30, 28, "wrong")])
-    return joined, pd.DataFrame(rows), told, loader.load_expected(EXPECTED)
+    return joined, pd.DataFrame(rows), descriptions, loader.load_expected(EXPECTED)
 
 
 def test_a_published_set_has_all_that_is_claimed_and_found(inputs):
@@ -84,19 +84,19 @@ def test_a_published_set_has_all_that_is_claimed_and_found(inputs):
 
 
 def test_the_nearest_repaired_set_reaches_both_targets(inputs):
-    joined, predictions, told, expected = inputs
-    [line] = audit_whole.lines(audit(instance("key", 48.5)), joined, predictions, told, expected)
+    joined, predictions, descriptions, expected = inputs
+    [line] = audit_whole.lines(audit(instance("key", 48.5)), joined, predictions, descriptions, expected)
     assert line.repaired == "pirouette/near", "not the weak one, not one for tests, not one of more bytes"
     rest = predictions[predictions["set"] != "pirouette/near"]
-    [line] = audit_whole.lines(audit(instance("key", 48.5)), joined, rest, told, expected)
+    [line] = audit_whole.lines(audit(instance("key", 48.5)), joined, rest, descriptions, expected)
     assert line.repaired == "pirouette/far"
 
 
 def test_a_set_that_holds_needs_no_repair(inputs):
-    joined, predictions, told, expected = inputs
+    joined, predictions, descriptions, expected = inputs
     predictions.loc[predictions["set"] == "pirouette/published", "failure_log2"] = -50.0
-    told[("pirouette/published", *SHAPE)] = described("pirouette/published", 2084, "published")
-    table = audit_whole.table(audit(instance("ring", 128.4)), joined.iloc[:0], predictions, told, expected)
+    descriptions[("pirouette/published", *SHAPE)] = described("pirouette/published", 2084, "published")
+    table = audit_whole.table(audit(instance("ring", 128.4)), joined.iloc[:0], predictions, descriptions, expected)
     [row] = table.rows
     shown = {key: cell.text for key, cell in row.cells.items()}
     assert (shown["verdict"], shown["repaired"], shown["wrong"]) == ("holds", "not needed", "not run")
@@ -127,19 +127,21 @@ def test_an_unknown_instance_makes_the_set_unknown(inputs):
 
 def test_a_set_of_ours_that_stands_for_a_printed_column_is_audited(inputs, monkeypatch):
     """InsPIRe's columns run modulo 65537: N/t = 32768 at 1 GB is a line, what is derived from it is none."""
-    joined, predictions, told, expected = inputs
+    joined, predictions, descriptions, expected = inputs
     shape, layout = (1 << 24, 512), {"rows": 1 << 15, "points": 8, "answer_ciphertexts": 1}
     rows, columns = [], {}
     monkeypatch.setattr(inspire_paper, "declared", lambda: columns)
     for name, place in (("inspire/column", "Tables 8 and 9"), ("inspire/secure", "derived from column")):
         one = described(name, 404 << 10, "repaired") | {"layout": layout}
         one["parameters"]["source"]["location"] = place
-        told[(name, *shape)] = one
+        descriptions[(name, *shape)] = one
         columns[(name, *shape)] = frozenset({"3/1GB/3"})
         rows.append(
-            foretold(name, 131.5, -12.0, "repaired", shape) | {"protocol": "inspire", "queries": 1, "threads": 1}
+            predicted_row(name, 131.5, -12.0, "repaired", shape) | {"protocol": "inspire", "queries": 1, "threads": 1}
         )
     sets = audit(*(instance("query", 131.5, "repaired", set=row["set"]) for row in rows))
-    found = audit_whole.lines(sets, joined, pd.DataFrame([*predictions.to_dict("records"), *rows]), told, expected)
+    found = audit_whole.lines(
+        sets, joined, pd.DataFrame([*predictions.to_dict("records"), *rows]), descriptions, expected
+    )
     assert [line.set for line in found] == ["inspire/column"]
     assert (found[0].location, found[0].faults) == ("Tables 8 and 9", ["fails with up to 2^-12.0"])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 from pathlib import Path
-from types import ModuleType
 
 import pandas as pd
 import pytest
+import synthetic_primitives as synthetic
 from pirlab_estimator.records import InputError
 from pirlab_figures.cli import main
 from pirlab_figures.gadget import claims as gadget_claims
@@ -30,23 +29,6 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The source of the claims as measured in the paper's own way.
 DIVISION = "here, the paper's way: one coefficient at a time"
 EXPECTED = ROOT / "experiments" / "expected"
-
-
-def _synthetic() -> ModuleType:
-    path = ROOT / "tests" / "fixtures" / "synthetic_primitives.py"
-    spec = importlib.util.spec_from_file_location("synthetic_primitives", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-synthetic = _synthetic()
-
-
-@pytest.fixture(scope="module")
-def expected() -> pd.DataFrame:
-    return loader.load_expected(EXPECTED)
 
 
 @pytest.fixture(scope="module")

@@ -27,16 +27,6 @@ EXPECTED = ROOT / "experiments" / "expected"
 KIB = 1024
 
 
-@pytest.fixture(scope="module")
-def expected() -> pd.DataFrame:
-    return loader.load_expected(EXPECTED)
-
-
-@pytest.fixture(scope="module")
-def contradictions() -> pd.DataFrame:
-    return inspire_paper.load_contradictions(EXPECTED)
-
-
 def skipped() -> dict:
     return synthetic.inspire(8, 512, 8192, 32, 8, status="skipped_memory", reason="needs 31 GiB; 23 free")
 
@@ -319,8 +309,8 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     assert cells["parts"].text == "encode 0.250, packing tables 0.500" and cells["changed"].text == "1000"
     assert cells["failure"].text == "not predicted" and first["marks"] == "unknown"
     document = synthetic.prediction(batch, bits=121.3, failure=-13.4)
-    (tmp_path / "foretold").write_text(json.dumps([document]))
-    joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(tmp_path / "foretold"), {})
+    (tmp_path / "predicted").write_text(json.dumps([document]))
+    joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(tmp_path / "predicted"), {})
     text = inspire_batch.build(joined).markdown()
     assert "| InsPIRe one†‡ | 121.3† | -13‡ | 8 |" in text and "‡ failure bound above 2^-40" in text
 

@@ -27,11 +27,6 @@ ROTATION = 380 * (2 * 4 + 2) * 2
 CONVERSION = (22 * 16 + 9 * (5 + 2) + 2 * 22) * 2
 
 
-@pytest.fixture(scope="module")
-def expected():
-    return loader.load_expected(EXPECTED)
-
-
 def listed(rows):
     """Rows as drawings read them, each with all columns."""
     return loader.dicts(pd.DataFrame(rows))

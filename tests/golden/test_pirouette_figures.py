@@ -5,7 +5,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from pirlab_estimator.security.audit import printed_security
-from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib.protocols import IDS, PAPERS
 from pirlab_figures.lib.spec import spec
 from pirlab_figures.pirouette import keys as pirouette_keys
@@ -64,11 +63,6 @@ def row(protocol, records=1 << 20, **more):
         "failure_random_log2": -60.0,
         "failure_target": -40,
     } | more
-
-
-@pytest.fixture
-def expected():
-    return loader.load_expected(EXPECTED)
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pirlab_estimator.security import assess, recorded
 from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, FAST_TOLERANCE, MODEL
+from pirlab_estimator.security.audit import secret_of
 from pirlab_estimator.security.fast import coded_bkw, dual_hybrid, primal, reduction
 from pirlab_estimator.security.fast.domain import outside, secret_stddev, secret_support
 from pirlab_estimator.security.fast.model import _known, estimate, evaluate
@@ -193,17 +194,6 @@ def test_the_model_counts_coded_bkw_among_its_attacks():
     others = [{(r.model, r.attack): r for r in answers[i]["results"] if r.attack != "coded_bkw"} for i in answers]
     assert others[0] == others[1] and min(r.log2_rop for (m, _), r in others[0].items() if m == MODEL) > 128
     assert assess.best(answers[few]["results"], MODEL).log2_rop > least.log2_rop + 1
-
-
-def secret_of(row):
-    match row["secret"]:
-        case "gaussian":
-            return {"kind": "gaussian", "stddev": float(row["a"])}
-        case "fixed_weight":
-            return {"kind": "fixed_weight", "plus": int(row["a"]), "minus": int(row["b"])}
-        case "uniform_range":
-            return {"kind": "uniform_range", "low": int(row["a"]), "high": int(row["b"])}
-    return {"kind": row["secret"]}
 
 
 def test_random_instances(root):

@@ -1,10 +1,10 @@
 """Formulas of lattice noise against samples of a schoolbook toy in numpy, with keys, errors and coins of its own."""
 
-import importlib.util
 import itertools
 
 import numpy as np
 import pytest
+import toy_lattice
 from pirlab_estimator.noise import lattice
 from pirlab_estimator.noise.digits import RANDOMISED, gadget
 from pirlab_estimator.noise.lattice import GadgetNoise, Noise, Secret
@@ -18,15 +18,7 @@ SECRETS = {"ternary": Secret.ternary(), "binary": Secret.binary()}
 
 
 @pytest.fixture(scope="module")
-def toy_lattice(root):
-    spec = importlib.util.spec_from_file_location("toy_lattice", root / "tests" / "fixtures" / "toy_lattice.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def build(toy_lattice):
+def build():
     """A toy ring, a gadget's digits and its predicted noise."""
 
     def make(family="balanced", base=32, dropped=0, keys=300, n=64, q=Q, **options):

@@ -1,10 +1,10 @@
 """Noise of ring packing: formulas against a schoolbook toy of both algorithms, and the published figures."""
 
-import importlib.util
 from math import log2
 
 import numpy as np
 import pytest
+import toy_lattice
 from pirlab_estimator.noise import lattice
 from pirlab_estimator.noise.digits import gadget
 from pirlab_estimator.noise.lattice import GadgetNoise, Noise, Secret
@@ -14,15 +14,7 @@ Q56 = 268369921 * 249561089
 KEYS = 1500
 
 
-@pytest.fixture(scope="module")
-def toy_lattice(root):
-    spec = importlib.util.spec_from_file_location("toy_lattice", root / "tests" / "fixtures" / "toy_lattice.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def make(toy_lattice, family, base, n, dropped=0):
+def make(family, base, n, dropped=0):
     toy = toy_lattice.Toy(KEYS, n, Q)
     length = len(gadget(family, Q, base, dropped).digits)
     return toy, toy_lattice.Digits(family, Q, base, length, dropped), GadgetNoise.of(family, Q, base, dropped)
@@ -84,8 +76,8 @@ def inspiring(toy, gamma, digits, generator, s):
 
 @pytest.mark.parametrize("family", ["balanced", "unsigned"])
 @pytest.mark.parametrize(("n", "gamma"), [(16, 16), (16, 8), (32, 8)])
-def test_inspiring_adds_one_key_switch_a_conjugate(toy_lattice, family, n, gamma):
-    toy, digits, predicted = make(toy_lattice, family, 256, n)
+def test_inspiring_adds_one_key_switch_a_conjugate(family, n, gamma):
+    toy, digits, predicted = make(family, 256, n)
     s, generator = toy.secret(), 5 if gamma == n else 2 * n // gamma + 1
     _, mask, body, errors = inspiring(toy, gamma, digits, generator, s)
     measured = toy.centred((body - toy.multiply(mask, s)) % toy.q)[:, :gamma] - errors
@@ -126,8 +118,8 @@ def cdks(toy, digits, s):
 
 
 @pytest.mark.parametrize("family", ["balanced", "unsigned"])
-def test_cdks_adds_a_third_of_n_squared_key_switches(toy_lattice, family):
-    toy, digits, predicted = make(toy_lattice, family, 256, 16)
+def test_cdks_adds_a_third_of_n_squared_key_switches(family):
+    toy, digits, predicted = make(family, 256, 16)
     s = toy.secret()
     mask, body, errors = cdks(toy, digits, s)
     measured = toy.centred((body - toy.multiply(mask, s)) % toy.q) - errors
@@ -136,8 +128,8 @@ def test_cdks_adds_a_third_of_n_squared_key_switches(toy_lattice, family):
     assert np.mean(measured**2.0) == pytest.approx(float(noise.variance), rel=tolerance)
 
 
-def test_dropped_digits_add_rounding_by_the_old_key(toy_lattice):
-    toy, digits, predicted = make(toy_lattice, "balanced", 64, 16, dropped=2)
+def test_dropped_digits_add_rounding_by_the_old_key():
+    toy, digits, predicted = make("balanced", 64, 16, dropped=2)
     s = toy.secret()
     _, mask, body, errors = inspiring(toy, 8, digits, 5, s)
     measured = toy.centred((body - toy.multiply(mask, s)) % toy.q)[:, :8] - errors

@@ -298,20 +298,20 @@ def few():
 
 
 def test_progress_says_what_is_left():
-    told = Steps()
-    Search(few(), UNITS, 20, Limits(1.2e9)).best(5, told)
-    assert told.names == ["Pirouette: gadgets of 2 rings", "Pirouette: small keys"]
-    assert told.steps == told.totals and told.steps[1] > 20, "what is left is nothing at the end"
+    reported = Steps()
+    Search(few(), UNITS, 20, Limits(1.2e9)).best(5, reported)
+    assert reported.names == ["Pirouette: gadgets of 2 rings", "Pirouette: small keys"]
+    assert reported.steps == reported.totals and reported.steps[1] > 20, "what is left is nothing at the end"
 
 
 KILLED = """
     import sys
     from pathlib import Path
     import test_pirouette_search as tests
-    told = tests.Steps(0.05)
+    reported = tests.Steps(0.05)
     cache = Path(sys.argv[1])
-    found = tests.Search(tests.few(), tests.UNITS, 20, tests.Limits(1.2e9)).best(5, told, cache)
-    print([each.total for each in found], told.steps[1])
+    found = tests.Search(tests.few(), tests.UNITS, 20, tests.Limits(1.2e9)).best(5, reported, cache)
+    print([each.total for each in found], reported.steps[1])
     """
 
 

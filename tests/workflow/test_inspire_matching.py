@@ -2,25 +2,13 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import synthetic_inspire as synthetic
 from inspire_rows import build, load
-from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 
 EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 KIB = 1024
-
-
-@pytest.fixture(scope="module")
-def expected() -> pd.DataFrame:
-    return loader.load_expected(EXPECTED)
-
-
-@pytest.fixture(scope="module")
-def contradictions() -> pd.DataFrame:
-    return inspire_paper.load_contradictions(EXPECTED)
 
 
 def test_a_row_stands_for_the_columns_of_its_experiment_alone(tmp_path, expected):

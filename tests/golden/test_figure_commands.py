@@ -1,0 +1,121 @@
+"""The command that draws: the files it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+import synthetic
+from pirlab_figures.cli import main
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+EXPECTED = ROOT / "experiments" / "expected"
+
+
+@pytest.mark.parametrize(
+    ("command", "suffixes"),
+    [
+        (["figure4"], [".pdf", ".svg", ".png", ".csv", ".caption.rst"]),
+        (["table", "figure4"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
+        (["table", "comparison"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
+        (["table", "security"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
+        (["accuracy"], [".pdf", ".svg", ".png", ".csv", ".md", ".tex", ".caption.rst"]),
+    ],
+)
+def test_commands_write_their_files(command: list[str], suffixes: list[str], sweep: Path, tmp_path: Path) -> None:
+    options = ["--records", str(sweep / "records"), "--predictions", str(sweep / "predictions.json")]
+    assert main([*command, *options, "--expected", str(EXPECTED), "--out", str(tmp_path / "a.b" / "out")]) == 0
+    written = {path.name: path for path in (tmp_path / "a.b").iterdir()}
+    for suffix in suffixes:
+        assert written[f"out{suffix}"].stat().st_size > 0
+    if ".pdf" in suffixes:
+        pdf = written["out.pdf"].read_bytes()
+        assert (
+            pdf.startswith(b"%PDF") and b"/CIDFontType2" in pdf and b"/Type3" not in pdf and b"CreationDate" not in pdf
+        )
+    rows = list(csv.DictReader(written["out.csv"].open(encoding="utf-8")))
+    assert rows and all(row.get("record_id") or row.get("source") == "paper" for row in rows)
+    if ".tex" in suffixes:
+        tex = re.sub(r"\\[{}%&_#$]", "", written["out.tex"].read_text(encoding="utf-8"))
+        assert tex.count("{") == tex.count("}") and tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == 1
+        assert tex.isascii()
+    core = pytest.importorskip("docutils.core")
+    caption = written["out.caption.rst"].read_text(encoding="utf-8")
+    core.publish_string(caption, settings_overrides={"halt_level": 2, "report_level": 2})
+    if ".html" in suffixes:
+        page = written["out.html"].read_text(encoding="utf-8")
+        assert "http" not in page and "<script src" not in page
+
+
+def test_output_is_deterministic(sweep: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        options = ["--records", str(sweep / "records"), "--predictions", str(sweep / "predictions.json")]
+        assert main(["figure4", *options, "--expected", str(EXPECTED), "--out", str(tmp_path / name)]) == 0
+    for suffix in (".pdf", ".svg", ".png", ".csv"):
+        one, two = ((tmp_path / (name + suffix)).read_bytes() for name in ("one", "two"))
+        assert one == two, suffix
+
+
+def test_no_record_at_all_still_draws_the_papers_points(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for command in (["figure4"], ["table", "figure4"], ["table", "comparison"], ["accuracy"]):
+        assert (
+            main([*command, "--records", str(tmp_path / "records"), "--expected", str(EXPECTED), "--out", str(out)])
+            == 0
+        )
+    assert "No point was measured" in main_caption(tmp_path) or "No record" in main_caption(tmp_path)
+
+
+def main_caption(folder: Path) -> str:
+    return (folder / "out.caption.rst").read_text(encoding="utf-8")
+
+
+def test_bad_paths_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    for options in (
+        ["figure4", "--records", str(tmp_path / "file")],
+        ["figure4", "--records", str(tmp_path), "--predictions", str(tmp_path / "none.json")],
+        ["figure4", "--records", str(tmp_path), "--expected", str(tmp_path / "none")],
+        ["figure4", "--records", str(tmp_path), "--stale", str(tmp_path / "none.json")],
+        ["table", "security", "--records", str(tmp_path)],
+    ):
+        assert main([*options, "--out", str(tmp_path / "out")]) == 2
+        assert capsys.readouterr().err.startswith("error: ")
+    assert main(["table", "comparison", "--records", str(tmp_path), "--out", str(tmp_path / "file" / "x")]) == 2
+
+
+@pytest.mark.parametrize("option", ["--costs", "--audit", "--stale", "--expected", "--descriptions", "--predictions"])
+def test_a_path_that_is_not_there_is_refused_whether_or_not_it_is_needed(option, tmp_path, capsys):
+    missing = tmp_path / "missing.json"
+    words = ["table", "comparison", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out")]
+    (tmp_path / "records").mkdir()
+    assert main([*words, option, str(missing)]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"error: {missing}: ") and message.count("\n") == 1, message
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_file_that_a_figure_does_not_need_is_accepted(tmp_path):
+    (tmp_path / "records").mkdir()
+    words = ["table", "comparison", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out")]
+    assert main([*words, "--costs", str(ROOT / "results/reference/calibration-quick.json")]) == 0
+
+
+@pytest.mark.parametrize("command", [["table", "comparison"], ["table", "primitives"], ["accuracy"]])
+def test_an_experiment_that_does_not_exist_is_refused(command, tmp_path, capsys):
+    document = synthetic.run_record("simplepir/usenix23", 2**18, 16) | {"experiment": "my/own"}
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records/r.json").write_text(json.dumps(document))
+    words = [*command, "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out"), "--experiment"]
+    assert main([*words, "nope/none"]) == 2
+    message = capsys.readouterr().err
+    assert "nope/none" in message and "no such experiment" in message and message.count("\n") == 1, message
+    assert not list(tmp_path.glob("out*"))
+    # An experiment of a user's own is known by its records, one of this repository by its file.
+    for known in ("my/own", "pirouette/figure4"):
+        assert main([*words, known]) == 0

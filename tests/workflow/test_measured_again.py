@@ -1,0 +1,131 @@
+"""Which rows the next run measures, and when it stops one."""
+
+import json
+
+from pirlab_workflow import reproduce, steps
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.files import ROOT, write_if_changed
+from pirlab_workflow.plan import Plan
+
+
+def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
+    from pirlab_estimator.cost.plan import prospect
+
+    plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=20))
+    group = plan.group("smoke/tiny", "2^10x16")
+    assert steps.predicted_seconds(group, []) == {}
+    seconds = {"query": 1.0, "answer": 2.0, "extract": 0.5, "total": 4.0}
+    repetitions, updates = group.options["repetitions"], group.options["updates"]
+    lines = [
+        {"id": f"{g.id}/{row.id}", "seconds": seconds, "peak_bytes": 1, "protocol": "p", "parameters": {"name": "n"}}
+        | {"shape": {"records": 1, "record_bits": 1}}
+        for g in plan.of("smoke/tiny")
+        for row in g.rows
+    ]
+    write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
+    found = steps.predicted_seconds(group, lines)
+    # A warm-up, one exchange for the noise, and one update, which takes more than five seconds.
+    exchanges = 1 + repetitions + 1 + 1 + updates
+    assert updates > 0
+    assert found == {row.id: repetitions * 0.5 + exchanges * 3.5 for row in group.rows}
+    rows = plan.group_file(group, group.rows, found, limit=1000.0)["rows"]
+    assert [row["predicted_seconds"] for row in rows] == list(found.values())
+    assert {row["time_limit_seconds"] for row in rows} == {3000.0}, "a row has three times what is predicted at most"
+    late = plan.group_file(group, group.rows, found, limit=20.0)["rows"]
+    assert {row["time_limit_seconds"] for row in late} == {20.0}, "and what is predicted to take longer is skipped"
+    assert not {"predicted_seconds", "time_limit_seconds"} & plan.group_file(group)["rows"][0].keys()
+    own = {line["id"].split("/", 1)[1]: line for line in lines if line["id"].startswith(group.id)}
+    assert [prospect(own[row["id"]], row, 10).seconds for row in rows] == list(found.values())
+
+
+def test_time_limits_scale_with_the_machine_and_with_the_rows_so_far(tmp_path):
+    plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
+    assert plan.time_limit() == 30.0
+    costs = json.loads((ROOT / "estimator/cost/unit_costs.json").read_text())
+    for name, cost in costs["unit_seconds"].items():
+        if isinstance(cost, float):
+            costs["unit_seconds"][name] = 2 * cost
+    write_if_changed(tmp_path / "calibration.json", json.dumps(costs))
+    assert plan.time_limit() == 60.0, "unit costs twice the committed ones"
+    group = plan.group("smoke/tiny", "2^10x16")
+    lines = [{"id": f"{group.id}/{row.id}", "seconds": {"answer": 0.5}} for row in group.rows]
+    write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
+    record = {"status": "ok", "phases": [{"name": "answer", "seconds": [0.7, 0.75, 9.0]}]}
+    write_if_changed(plan.record(group, group.rows[0]), json.dumps(record))
+    assert plan.time_limit() == 90.0, "an answer that took half as long again as predicted"
+    assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit() is None
+
+
+def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):
+
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
+        write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
+    stale = [{"record": str(plan.record(group, group.rows[0]))}, {"record": str(tmp_path / "records/a/orphan.json")}]
+    monkeypatch.setattr(reproduce, "stale_records", lambda _: stale)
+    assert plan.missing(group) == []
+    assert reproduce.freshen(plan, all_stale=False) == 0 and plan.missing(group) == []
+    assert reproduce.freshen(plan, all_stale=True) == 2
+    assert plan.missing(group) == group.rows
+    assert all(plan.record(group, row).is_file() for row in group.rows), "nothing is removed"
+    write_if_changed(plan.record(group, group.rows[0]), json.dumps({"status": "ok", "id": "new"}))
+    assert plan.missing(group) == group.rows[1:]
+    stale.clear()
+    assert reproduce.freshen(plan, all_stale=True) == 1 and list(json.loads(plan.fresh().read_text())) == [
+        str(plan.record(group, group.rows[1]))
+    ]
+
+
+def test_rows_that_took_too_long_are_tried_again(tmp_path):
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    for row, status in zip(group.rows, ("timeout", "skipped_time"), strict=True):
+        write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
+    assert plan.missing(group) == [], "the run that saw it goes on"
+    assert reproduce.freshen(plan, all_stale=False) == 1
+    assert plan.missing(group) == group.rows[:1], "the next one tries it"
+    write_if_changed(plan.record(group, group.rows[0]), json.dumps({"status": "timeout", "id": "new"}))
+    assert plan.missing(group) == [], "once"
+
+
+def test_records_of_fewer_repetitions_are_measured_again(tmp_path):
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    asked = group.options["repetitions"]
+    for row, repetitions in zip(group.rows, (asked - 1, asked + 1), strict=True):
+        write_if_changed(plan.record(group, row), json.dumps({"status": "ok", "repetitions": repetitions}))
+    assert plan.missing(group) == group.rows[:1]
+
+
+def test_records_of_another_number_of_threads_say_only_that(tmp_path, monkeypatch):
+    plan = Plan(read_profile("quick", results=str(tmp_path)))
+    group = plan.group("pirouette/table7", "2^16x2048")
+    parallel, alone = (next(r for r in group.rows if r.id == id) for id in ("pirouette-20-parallel", "pirouette-20"))
+    for row in (parallel, alone):
+        write_if_changed(plan.record(group, row), json.dumps({"threads": 64, "staleness_key": f"{row.id} 64"}))
+
+    def keys(_, __, rows):
+        return {row.id: f"{row.id} {row.own.get('threads', 1)}" for row in rows}
+
+    monkeypatch.setattr(steps, "staleness_keys", keys)
+    found = steps.changed_records(plan, group, [parallel, alone])
+    assert [entry["reason"] for entry in found] == ["threads", "changed"]
+    said = steps.stale_text(found)
+    assert "1 records were measured on another number of threads than this machine has" in said
+    assert "1 records are stale (sources, parameters or row changed)" in said
+
+
+def test_missing_rows_are_those_without_a_finished_record(tmp_path):
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    plan.marker(group).parent.mkdir(parents=True)
+    plan.marker(group).write_text("{}")
+    for row, status in zip(group.rows, ("ok", "failed"), strict=True):
+        write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+    assert plan.missing(group) == group.rows[1:]
+    plan.prepare()
+    assert not plan.marker(group).exists(), "a marker that is no longer true is dropped"
+    for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
+        write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+    assert plan.missing(group) == []
