@@ -29,8 +29,8 @@ def draw(*words: Any) -> None:
 
 
 def draw_accuracy(plan: Plan, name: str, records: Path, stale: Iterable[Path] = ()) -> Path:
-    """Draw every predicted quantity of an experiment beside its measured twin, of the experiment alone: the predictions
-    of those shown with it have the same sets and shapes, but one query where this one may have eight. The table, as CSV."""
+    """Draw every predicted quantity of an experiment beside its measured twin; return the table, as CSV. It is of the
+    experiment alone: those shown with it have the same sets and shapes, but one query where this one may have eight."""
     prefix = plan.figures / name / "accuracy"
     words = ["--records", records / name, "--predictions", plan.prediction(name), *option("stale", stale)]
     draw("accuracy", *words, "--out", prefix)
@@ -40,9 +40,9 @@ def draw_accuracy(plan: Plan, name: str, records: Path, stale: Iterable[Path] = 
 def draw_experiment(
     plan: Plan, name: str, records: Path, costs: Path, accuracy: Iterable[Path], stale: Iterable[Path] = ()
 ) -> None:
-    """Draw the tables and figures of an experiment: from the records of all experiments that it shows, and from what was
-    predicted of those in this plan, in the order of their record folders. accuracy: tables of `draw_accuracy`, which say
-    how far off predicted seconds are."""
+    """Draw the tables and figures of an experiment: from the records of all experiments that it shows, and from what
+    was predicted of those in this plan, in the order of their record folders. accuracy: tables of `draw_accuracy`,
+    which say how far off predicted seconds are."""
     audits = plan.audits()
     planned = [each for each in plan.shown(name) if each in plan.experiments]
     words = ["--records", *(records / each for each in plan.shown(name)), "--expected", "experiments/expected"]
