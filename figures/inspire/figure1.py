@@ -60,7 +60,7 @@ def smaller(found: Sequence[Measured], sizes: Mapping[int, T]) -> list[tuple[T, 
 def of_ours(ours: Measured) -> tuple[dict[str, Any], dict[str, float]]:
     """What figures' data say of a row of ours, and its values. Its source names another database than the paper's."""
     row, bits = ours.row, ours.database_bits
-    other = "" if bits == DATABASES[DATABASE] else f", {human_bytes(bits / 8, 3)}"
+    other = "" if bits == DATABASES[DATABASE] else f", {human_bytes(bits / 8, 2)}"
     line = {"protocol": row["protocol"], "layout": ours.layout.text(), "source": f"{HERE_SOURCE}{other}"}
     line |= {"marks": " ".join(marks_of(row)), "record_id": row["id"], "row": row}
     return line | {key: row[key] for key in ("set", "status", "reason")}, ours.known
@@ -136,7 +136,10 @@ def _legends(figure: Figure, protocols: set[str], here: dict[str, str]) -> None:
     shapes = [(style.handle(grey, marker=each.layout_marker), mathtext(each.name)) for each in listed]
     colours = [(style.handle(grey, color=colour), text) for text, colour in ENTRIES.values()]
     whose = [
-        (style.handle(ink, linestyle=LINES.get(status, "-"), **style.face(style.INK, status)), text)
+        (
+            style.handle(ink, linestyle=LINES.get(status, "-"), **style.face(style.INK, status)),
+            text.replace(", ", ",\n"),
+        )
         for status, text in ({"printed": "paper"} | here).items()
     ]
     top = 0.97
