@@ -24,7 +24,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     ]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     found = steps.predicted_seconds(group, lines)
-    # A warm-up, one exchange for the noise, and one update, which takes more than five seconds.
+    # A warm-up, one exchange for the noise, and one update, which takes more than a second.
     exchanges = 1 + repetitions + 1 + 1 + updates
     assert updates > 0
     assert found == {row.id: repetitions * 0.5 + exchanges * 3.5 for row in group.rows}
