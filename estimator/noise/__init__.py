@@ -8,6 +8,7 @@ from .stage import Chance, Stage, evaluate, record_noise
 #: The chain of each protocol, for descriptions of that protocol.
 PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "simplepir": simplepir.chain,
+    "frodopir": simplepir.chain,
     "doublepir": doublepir.chain,
     "ypir": layered.chain,
     "simpleypir": simpleypir.chain,

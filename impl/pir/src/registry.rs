@@ -18,7 +18,7 @@ use crate::protocol::{
     inspire2::Inspire2,
     pirouette::{Pirouette, PirouetteH},
     respire::Respire,
-    simplepir::SimplePir,
+    simplepir::{FrodoPir, SimplePir},
     simpleypir::SimpleYpir,
     ypir::{Inspire0, Ypir},
 };
@@ -100,8 +100,9 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 10] = [
+static PROTOCOLS: [Protocol; 11] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
+    entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
     entry::<SimpleYpir>(env!("PIRLAB_SOURCE_SIMPLEYPIR")),

@@ -199,6 +199,9 @@ impl<'a, P: Protocol> Run<'a, P> {
         let link = if purpose == Purpose::Transcript { link } else { &mut scratch };
         let served = Some(workload.queries);
 
+        if P::AHEAD {
+            clock.time("precompute", Group::Offline, || client.precompute(indices.len() as u64, context))?;
+        }
         let request = clock.time("query", Group::Online, || client.query(indices, context))?;
         let messages = link.carry_all(request.messages, Direction::Upload, "query", served)?;
         let requests = [Request { messages, ..request }];

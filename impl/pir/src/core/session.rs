@@ -115,6 +115,11 @@ impl<P: Protocol> ClientSession<P> {
         Ok(())
     }
 
+    /// See [`Client::precompute`].
+    pub fn precompute(&mut self, indices: u64, context: &mut Context) -> Result<()> {
+        self.client.precompute(indices, context)
+    }
+
     /// One request for all `indices`.
     pub fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<Request> {
         let session =
