@@ -121,6 +121,13 @@ pub trait Server: Sized {
         Messages::new()
     }
 
+    /// The messages of number `part` among those that a client reads, one after the other, before a window of queries: the whole database
+    /// in parts. Beside them the number of queries that all parts together serve. None after the last part.
+    fn stream(&self, part: u64) -> Option<(Messages, u64)> {
+        let _ = part;
+        None
+    }
+
     /// The database, if the client owns it and encrypts it for the server.
     fn owned(&self) -> Option<&Database> {
         None
@@ -168,6 +175,11 @@ pub trait Client: Sized {
     fn precompute(&mut self, indices: u64, context: &mut Context) -> Result<()> {
         let _ = (indices, context);
         Ok(())
+    }
+
+    /// The number of indices that the client can still ask for before the offline exchange has to be made again.
+    fn queries_left(&self) -> u64 {
+        u64::MAX
     }
 
     /// The number of queries in a request for `indices` indices: one for each, or one for each bucket of every batch.
