@@ -15,15 +15,15 @@ from .stage import words as stage_words
 
 
 def chain(descriptions: Sequence[dict]) -> list[Chance]:
-    """`hints` and `spare_hints`, both once a window."""
+    """`hints` and `spare_hints`, each once a window."""
     layouts = [d["layout"] for d in descriptions]
     window, chunk, chunks = numbers(layouts, "window"), numbers(layouts, "chunk"), numbers(layouts, "chunks")
     log2_hints = np.log2(window) + numbers(layouts, "hints") * np.log2(1 - 1 / chunk)
     mean, spares = window / chunks, numbers(layouts, "backups")
     over = np.maximum(spares + 1, mean)
     log2_spares = np.log2(chunks) + (over - mean - over * np.log(over / mean)) / np.log(2)
-    # As many spare hints as queries never run out.
-    log2_spares = np.where(spares >= window, -np.inf, np.minimum(log2_spares, 0.0))
+    # No entry is asked for twice: as many spare hints as a chunk has entries never run out.
+    log2_spares = np.where(spares >= np.minimum(window, chunk), -np.inf, np.minimum(log2_spares, 0.0))
     words = stage_words("piano")
     return [
         Chance("hints", **words["hints"], log2_failure=np.minimum(log2_hints, 0.0), over="windows"),
