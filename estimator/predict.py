@@ -20,7 +20,7 @@ from .options import TIMEOUT_USES, unused
 from .outputs import STANDARD, check, protected, write
 from .security import primitive
 from .security.assess import SOURCES, predict_security, weakest
-from .security.attacks import SECURITY_TARGET, TIMEOUT
+from .security.attacks import CIPHER_BITS, SECURITY_TARGET, TIMEOUT
 from .security.live import EstimatorMissing
 
 SCHEMA = "pirlab/prediction/1"
@@ -72,7 +72,7 @@ def _record(description: dict, entries: list[dict], noise: dict, seconds: dict, 
     """
     of_primitive = _is_primitive(description)
     about = ("primitive", "settings") if of_primitive else ("protocol", "parameters", "shape")
-    bits = {"security_bits": weakest(entries), "security_target": SECURITY_TARGET}
+    bits = {"security_bits": weakest(entries) if entries else CIPHER_BITS, "security_target": SECURITY_TARGET}
     return {
         "schema": SCHEMA,
         "id": description.get("id"),

@@ -2,18 +2,20 @@
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, inspire, inspire2, layered, pirouette, respire, simplepir, simpleypir
+from . import doublepir, inspire, inspire2, layered, piano, pirouette, respire, simplepir, simpleypir
 from .stage import Chance, Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
 PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "simplepir": simplepir.chain,
+    "frodopir": simplepir.chain,
     "doublepir": doublepir.chain,
     "ypir": layered.chain,
     "simpleypir": simpleypir.chain,
     "inspire0": layered.chain,
     "inspire2": inspire2.chain,
     "inspire": inspire.chain,
+    "piano": piano.chain,
     "pirouette": pirouette.chain,
     "pirouette_h": pirouette.chain_h,
     "respire": respire.chain,

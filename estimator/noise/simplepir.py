@@ -1,13 +1,14 @@
 """Error and failure probability of SimplePIR (Henzinger, Hong, Corrigan-Gibbs, Meiklejohn, Vaikuntanathan,
-"One Server for the Price of Two", USENIX Security 2023).
+"One Server for the Price of Two", USENIX Security 2023) and of FrodoPIR, whose matrix has other dimensions.
 
 An answer is D' (A s + e + Delta u) with D' the centred database of `rows` x `columns` entries. After the client
 takes off D' A s, row r carries Delta D'[r, u] + <D'[r], e>. It is rounded correctly iff |<D'[r], e>| < Delta / 2,
 Delta = floor(q / p).
 - Random data: the variance is stddev^2 * (columns that hold data) * E[D'^2], exactly, and <D'[r], e> is nearly
   Gaussian. Its mean over the rows is what a run measures; the failure is that of a record in a full row.
-- Any data: |D'| <= entry_offset, so <D'[r], e> is subgaussian with variance columns * stddev^2 * entry_offset^2
-  at most; that is the paper's correctness theorem, stated here with the actual number of columns.
+- Any data: |D'| <= entry_offset, and Gaussian or ternary errors are subgaussian with their own variance, so
+  <D'[r], e> is subgaussian with variance columns * stddev^2 * entry_offset^2 at most; that is the paper's
+  correctness theorem, stated here with the actual number of columns.
 A record is `entries_per_record` such decisions.
 """
 

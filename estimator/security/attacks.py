@@ -27,6 +27,8 @@ HYBRID_LIMIT_SECONDS = 1800.0
 #: The help text of an option that sets a limit.
 TIMEOUT = f"seconds an attack ({ATTACK_LIMIT_SECONDS:g}, hybrids {HYBRID_LIMIT_SECONDS:g})"
 SECURITY_TARGET = 128
+#: Bits of AES-128, on which a protocol without a lattice rests alone, and the generators of all others rest too.
+CIPHER_BITS = 128.0
 #: The smallest block size tried, by the estimator and by the fast model.
 LEAST_BLOCK = 40
 #: Weaker instances than that block size breaks all show about this much.

@@ -39,7 +39,7 @@ ORPHAN = ", its row in no experiment file any more"
 ANSWER, OFFLINE = "answer", "offline"
 ONLINE = ("query", ANSWER, "extract")
 """The phases of a query; the names of their steps begin with theirs."""
-CLIENT_PHASES = ("keygen", "offline_client", "offline_exchange")
+CLIENT_PHASES = ("offline_exchange", "precompute", "read_database")
 """Offline phases that are not the server's preprocessing."""
 
 

@@ -44,6 +44,7 @@ FEW = {"packing": [3, 2, 1], "switch.mask_modulus": [12, 9, 7], "switch.body_mod
 #: Spaces small enough to be looked at as a whole.
 SMALL = {
     "simplepir": {"lwe": LWE},
+    "frodopir": {"lwe": LWE[1:3], "shards": [1, 16, 256]},
     "doublepir": {"lwe": LWE[1:3], "min_columns": [1, 4096, 65536]},
     "simpleypir": FEW | {"rlwe": RINGS, "entry_bits": [15, 12], "item_step": [2048, 8192]},
     "inspire": FEW

@@ -15,7 +15,7 @@ from pirlab_figures.lib.protocols import PROTOCOLS
 FIGURE_FILES = sorted(path for path in (Path(__file__).parents[2] / "figures").rglob("*.py") if "out" not in path.parts)
 HOUSE = Path(__file__).parents[2] / "figures"
 #: Papers that are called like a protocol: their names stand in names of tables and experiments, and once alone.
-PAPERS = ("inspire", "pirouette")
+PAPERS = ("depir", "inspire", "pirouette")
 
 
 def module(path: Path) -> str:

@@ -16,8 +16,10 @@ type Row = (&'static str, u64, u64, u64, u64);
 
 #[test]
 fn described_peaks_cover_runs_at_odd_shapes() {
-    static ROWS: [Row; 9] = [
+    static ROWS: [Row; 11] = [
         ("simplepir/usenix23", 257, 2049, 1, 3),
+        ("frodopir/secure-n1308 --with shards=7", 5003, 1000, 2, 3),
+        ("piano/packed", 5003, 1000, 2, 3),
         ("doublepir/usenix23-one-hint", 257, 2049, 1, 3),
         ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
         ("ypir/usenix24", 5, 100_003, 1, 1),

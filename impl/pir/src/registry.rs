@@ -16,9 +16,10 @@ use crate::protocol::{
     doublepir::DoublePir,
     inspire::Inspire,
     inspire2::Inspire2,
+    piano::Piano,
     pirouette::{Pirouette, PirouetteH},
     respire::Respire,
-    simplepir::SimplePir,
+    simplepir::{FrodoPir, SimplePir},
     simpleypir::SimpleYpir,
     ypir::{Inspire0, Ypir},
 };
@@ -100,8 +101,9 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 10] = [
+static PROTOCOLS: [Protocol; 12] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
+    entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
     entry::<SimpleYpir>(env!("PIRLAB_SOURCE_SIMPLEYPIR")),
@@ -109,6 +111,7 @@ static PROTOCOLS: [Protocol; 10] = [
     entry::<Inspire2>(env!("PIRLAB_SOURCE_INSPIRE2")),
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),
+    entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
 ];

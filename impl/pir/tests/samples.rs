@@ -15,6 +15,8 @@ type Samples = [(&'static str, Option<u64>)];
 const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
     // A word a column: 1000 records of 103 entries in 412 rows.
     ("simplepir/usenix23", (1000, 1024), &[("query", Some(250))]),
+    // A word a record.
+    ("frodopir/published", (1000, 1024), &[("query", Some(1000))]),
     // The first layer is at least 2^16 wide, two groups of rows are left for the second.
     ("doublepir/usenix23-one-hint", (100_000, 8), &[("first_query", Some(1 << 16)), ("second_query", Some(2))]),
     // 2^20 bytes in 2048 columns, 512 groups; CDKS has a key for each of log2(2048) = 11 automorphisms.
@@ -44,6 +46,8 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
         (1 << 20, 256),
         &[("queries_and_keys", None), ("vector_keys", Some(3 * 2048)), ("response_keys", Some(24 * 2048))],
     ),
+    // No lattice.
+    ("piano/published", (1000, 1024), &[]),
     // 3/2 * 764 selectors of two rows of 4 digits, 11 automorphisms of 12, squares of 5; every query adds to `query`.
     (
         "pirouette/2^20",

@@ -104,6 +104,12 @@ kinds! {
     HintWords = "hint_words",
     /// A coefficient switched to a smaller modulus.
     CoefficientsSwitched = "coefficients_switched",
+    /// A block of a pseudorandom function, at inputs in no order.
+    PrfBlocks = "prf_blocks",
+    /// A word of 64 bits of an entry found at a random place in the second-level cache, added to a sum.
+    HintWords64 = "hint_words_64",
+    /// An entry read from a random place in memory.
+    RandomReads = "random_reads",
     /// A word of a message read.
     WordsRead = "words_read",
     /// A word of a message written.

@@ -199,6 +199,20 @@ impl Sizes {
         });
     }
 
+    /// Adds the database that each client reads before a window of queries: `parts` messages of `payload_bytes` bytes in all.
+    pub fn message_in_parts(
+        &mut self,
+        name: &str,
+        formula: &str,
+        (payload_bytes, parts): (u64, u64),
+        queries_served: u64,
+    ) {
+        self.message(name, Direction::Download, "offline", payload_bytes, formula, Some(queries_served));
+        if let Some(message) = self.messages.last_mut() {
+            message.frame_bytes = payload_bytes.saturating_add(parts.saturating_mul(HEADER_BYTES));
+        }
+    }
+
     /// Adds the parameter set's identity: this is what `pirlab describe` prints.
     pub fn describe(self, protocol: &str, parameters: ParametersId, workload: &Workload) -> Description {
         let Sizes { layout, messages, memory, operations, instances } = self;

@@ -42,6 +42,14 @@ pub enum Error {
         /// What was found and what was expected.
         problem: String,
     },
+    /// An answer came as it should, and yet the client cannot tell a record from it. Its request is closed.
+    #[error("record {index} cannot be had: {problem}")]
+    Record {
+        /// The record.
+        index: u64,
+        /// Why, and the remedy.
+        problem: String,
+    },
 }
 
 /// An error of the layers below: missing memory, an unsupported kernel path, or a defect of this program.

@@ -89,6 +89,8 @@ pub enum ErrorSize {
     Stddev(f64),
     /// Width s = stddev * sqrt(2 pi).
     Width(f64),
+    /// Uniform on {-1, 0, 1}.
+    Ternary {},
 }
 
 impl ErrorSize {
@@ -97,12 +99,16 @@ impl ErrorSize {
         match self {
             ErrorSize::Stddev(stddev) => StdDev(stddev),
             ErrorSize::Width(width) => StdDev::from(Width(width)),
+            ErrorSize::Ternary {} => StdDev((2.0f64 / 3.0).sqrt()),
         }
     }
 
     /// Draws errors of that size.
     pub fn sampler(self) -> Result<DiscreteGaussian> {
-        Ok(DiscreteGaussian::new(self.stddev())?)
+        Ok(match self {
+            ErrorSize::Ternary {} => DiscreteGaussian::ternary(),
+            ErrorSize::Stddev(_) | ErrorSize::Width(_) => DiscreteGaussian::new(self.stddev())?,
+        })
     }
 
     /// Refuses a size that is not between 0.3 and `most`; `key` is its key in the file.
@@ -110,6 +116,7 @@ impl ErrorSize {
         let convention = match self {
             ErrorSize::Stddev(_) => "stddev",
             ErrorSize::Width(_) => "width",
+            ErrorSize::Ternary {} => "ternary",
         };
         check_stddev(&format!("{key}.{convention}"), self.stddev().0, most)
     }

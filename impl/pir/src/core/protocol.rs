@@ -82,6 +82,8 @@ pub trait Protocol: Sized {
     const STREAMS: bool = false;
     /// Whether one key of the client serves all its queries. Noise under other keys then needs other clients and their offline exchanges.
     const ONE_KEY: bool = false;
+    /// Whether a client makes its queries ahead, before it knows the indices: the phase `precompute`.
+    const AHEAD: bool = false;
     /// Its parameter sets.
     type Set: ParameterSet;
     /// What descriptions say of how a database is laid out: see [`Description::layout`](crate::core::description::Description::layout).
@@ -117,6 +119,13 @@ pub trait Server: Sized {
     /// The messages that every client fetches before its first query: hints, a public seed.
     fn publish(&self) -> Messages {
         Messages::new()
+    }
+
+    /// The messages of number `part` among those that a client reads, one after the other, before a window of queries: the whole database
+    /// in parts. Beside them the number of queries that all parts together serve. None after the last part.
+    fn stream(&self, part: u64) -> Option<(Messages, u64)> {
+        let _ = part;
+        None
     }
 
     /// The database, if the client owns it and encrypts it for the server.
@@ -162,6 +171,17 @@ pub trait Client: Sized {
         Ok(Messages::new())
     }
 
+    /// Makes what requests for `indices` indices need beside the indices themselves: see [`Protocol::AHEAD`].
+    fn precompute(&mut self, indices: u64, context: &mut Context) -> Result<()> {
+        let _ = (indices, context);
+        Ok(())
+    }
+
+    /// The number of indices that the client can still ask for before the offline exchange has to be made again.
+    fn queries_left(&self) -> u64 {
+        u64::MAX
+    }
+
     /// The number of queries in a request for `indices` indices: one for each, or one for each bucket of every batch.
     fn queries(&self, indices: u64) -> Result<u64> {
         Ok(indices)
@@ -171,7 +191,7 @@ pub trait Client: Sized {
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Self::Query>, Messages)>;
 
     /// The records that an answer holds.
-    fn extract(&self, asked: &[Self::Query], answer: &Messages, context: &Context) -> Result<Vec<Record>>;
+    fn extract(&mut self, asked: &[Self::Query], answer: &Messages, context: &Context) -> Result<Vec<Record>>;
 
     /// Decrypts everything the client can in an answer (not only the records asked for) and logs, by stage, how far each phase is from its
     /// message. The message is computed from the server's data and the indices, never by rounding the phase, so that an error that is

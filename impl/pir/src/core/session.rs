@@ -109,10 +109,38 @@ impl<P: Protocol> ClientSession<P> {
     pub fn connect(&mut self, server: &mut ServerSession<P>, link: &mut Link, context: &mut Context) -> Result<()> {
         let published = link.carry_all(server.server.publish(), Direction::Download, "offline", None)?;
         self.client.receive(published, context)?;
+        for part in 0.. {
+            let Some((messages, served)) = server.server.stream(part) else { break };
+            self.client.receive(link.carry_part(messages, part, served)?, context)?;
+        }
         let uploaded = self.client.upload(server.server.owned(), context)?;
         let uploaded = link.carry_all(uploaded, Direction::Upload, "offline", None)?;
         self.session = Some(server.server.receive(&uploaded, context)?);
         Ok(())
+    }
+
+    /// The session of a client that was kept from an earlier one: it fetches what the server publishes, and reads no database again.
+    pub fn resume(
+        client: P::Client,
+        server: &mut ServerSession<P>,
+        link: &mut Link,
+        context: &mut Context,
+    ) -> Result<Self> {
+        let mut session = Self { client, session: None, next: 0, open: VecDeque::new(), extracted: Vec::new() };
+        let published = link.carry_all(server.server.publish(), Direction::Download, "offline", None)?;
+        session.client.receive(published, context)?;
+        session.session = Some(server.server.receive(&Messages::new(), context)?);
+        Ok(session)
+    }
+
+    /// See [`Client::queries_left`].
+    pub fn queries_left(&self) -> u64 {
+        self.client.queries_left()
+    }
+
+    /// See [`Client::precompute`].
+    pub fn precompute(&mut self, indices: u64, context: &mut Context) -> Result<()> {
+        self.client.precompute(indices, context)
     }
 
     /// One request for all `indices`.
@@ -126,7 +154,7 @@ impl<P: Protocol> ClientSession<P> {
         Ok(Request { messages, queries: self.client.queries(indices.len() as u64)?, session })
     }
 
-    /// The records of the oldest open request, which this closes.
+    /// The records of the oldest open request, which this closes unless the answer is refused.
     pub fn extract(&mut self, answer: &Messages, context: &Context) -> Result<Vec<Record>> {
         let (oldest, asked) = self.open.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
         if let Some(other) = answer.iter().map(|(_, message)| message.number()).find(|number| number != oldest) {
@@ -136,9 +164,11 @@ impl<P: Protocol> ClientSession<P> {
             );
             return Err(Error::message("answer", problem));
         }
-        let records = self.client.extract(asked, answer, context)?;
-        self.extracted = self.open.pop_front().map(|(_, asked)| asked).unwrap_or_default();
-        Ok(records)
+        let records = self.client.extract(asked, answer, context);
+        if matches!(records, Ok(_) | Err(Error::Record { .. })) {
+            self.extracted = self.open.pop_front().map(|(_, asked)| asked).unwrap_or_default();
+        }
+        records
     }
 
     /// Logs the errors of the answer that was extracted last; see [`Client::log_errors`].

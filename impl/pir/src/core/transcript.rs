@@ -82,6 +82,21 @@ impl Link {
         messages.into_iter().map(&mut carry).collect()
     }
 
+    /// Delivers one part of what travels in many messages: all parts are one entry of the transcript.
+    pub fn carry_part(&mut self, messages: Messages, part: u64, queries_served: u64) -> Result<Messages> {
+        let first = self.entries.len();
+        let carried = self.carry_all(messages, Direction::Download, "offline", Some(queries_served))?;
+        if part > 0 {
+            for entry in self.entries.split_off(first) {
+                if let Some(whole) = self.entries.iter_mut().rev().find(|whole| whole.name == entry.name) {
+                    whole.payload_bytes += entry.payload_bytes;
+                    whole.frame_bytes += entry.frame_bytes;
+                }
+            }
+        }
+        Ok(carried)
+    }
+
     /// All messages so far.
     pub fn entries(&self) -> &[Entry] {
         &self.entries

@@ -3,6 +3,7 @@
 pub mod doublepir;
 pub mod inspire;
 pub mod inspire2;
+pub mod piano;
 pub mod pirouette;
 pub mod respire;
 pub mod simplepir;

@@ -62,15 +62,23 @@ impl DiscreteGaussian {
             })
             .collect();
         // The last magnitude needs no threshold: it takes all remaining draws.
-        let thresholds: Vec<u64> =
-            cumulative[..last].iter().map(|partial| partial.divided_by(sum).scaled_to_u64()).collect();
+        let thresholds = cumulative[..last].iter().map(|partial| partial.divided_by(sum).scaled_to_u64()).collect();
+        Ok(Self::of_table(thresholds))
+    }
+
+    /// -1, 0 and 1 with probability 1/3 each, to within 2^-64.
+    pub fn ternary() -> Self {
+        Self::of_table(vec![u64::MAX / 3])
+    }
+
+    fn of_table(thresholds: Vec<u64>) -> Self {
         let guide = if thresholds.len() <= SCANNED {
             Vec::new()
         } else {
             let start = |leading: u64| thresholds.partition_point(|t| *t <= leading << (64 - GUIDE_BITS)) as u32;
             (0..1 << GUIDE_BITS).map(start).chain([thresholds.len() as u32]).collect()
         };
-        Ok(Self { thresholds, guide, kernel: Checked::new(Kernel::best()).unwrap_or(Checked::SCALAR) })
+        Self { thresholds, guide, kernel: Checked::new(Kernel::best()).unwrap_or(Checked::SCALAR) }
     }
 
     #[inline]

@@ -114,3 +114,12 @@ fn sizes_out_of_range_are_errors() {
         assert!(DiscreteGaussian::new(StdDev(bad)).is_err());
     }
 }
+
+#[test]
+fn ternary_errors_are_uniform() {
+    let (mut counts, mut out) = ([0u32; 3], vec![0; 90_000]);
+    DiscreteGaussian::ternary().fill(&mut ChaCha8Rng::seed_from_u64(3), &mut out);
+    out.iter().for_each(|&x| counts[(x + 1) as usize] += 1);
+    // Five standard deviations of a binomial count.
+    assert!(counts.iter().all(|&count| (f64::from(count) - 30_000.0).abs() < 5.0 * 141.5), "{counts:?}");
+}

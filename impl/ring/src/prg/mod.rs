@@ -134,6 +134,12 @@ impl Prg {
         out.copy_from_slice(&block[0][skip..skip + out.len()]);
     }
 
+    /// Encrypts each block where it stands, with the cipher itself: a pseudorandom function of inputs in any order, as long as none is also
+    /// a counter of the stream that is used.
+    pub fn permute(&self, blocks: &mut [[u8; BLOCK]]) {
+        self.cipher.encrypt_blocks(Block::cast_slice_from_core_mut(blocks));
+    }
+
     /// Fills `out` with the bytes of the stream from `byte_offset` on.
     pub fn fill_at(&self, byte_offset: u64, out: &mut [u8]) {
         self.keystream(u128::from(byte_offset), out);

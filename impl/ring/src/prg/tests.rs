@@ -85,3 +85,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn permuted_counters_are_the_stream() {
+    let prg = Prg::new([3; 16]);
+    let mut blocks: Vec<[u8; 16]> = (5..42u128).map(u128::to_be_bytes).collect();
+    let mut stream = vec![0; 16 * blocks.len()];
+    prg.permute(&mut blocks);
+    prg.fill_at(16 * 5, &mut stream);
+    assert_eq!(blocks.concat(), stream);
+}

@@ -62,7 +62,7 @@ impl Client for FailingClient {
         Ok((indices.to_vec(), Messages::new()))
     }
 
-    fn extract(&self, _: &[u64], _: &Messages, _: &Context) -> Result<Vec<Record>> {
+    fn extract(&mut self, _: &[u64], _: &Messages, _: &Context) -> Result<Vec<Record>> {
         Ok(Vec::new())
     }
 

@@ -17,6 +17,8 @@ pub enum Tiling {
         /// Least number of columns.
         min_columns: u64,
     },
+    /// Each of so many shards in one row of records, so that a query has a word for every record of a shard (FrodoPIR).
+    Shards(u64),
 }
 
 /// A database as a matrix of `rows` x `columns` entries.
@@ -43,7 +45,7 @@ impl Layout {
         for candidate in moduli.moduli() {
             let layout = Self::with_modulus(shape, candidate, tiling)?;
             samples = match tiling {
-                Tiling::Square => layout.columns,
+                Tiling::Square | Tiling::Shards(_) => layout.columns,
                 Tiling::Wide { .. } => layout.columns.max(layout.rows),
             };
             if moduli.for_samples(samples as u64).is_some_and(|allowed| allowed >= candidate) {
@@ -65,14 +67,16 @@ impl Layout {
     fn with_modulus(shape: Shape, plain_modulus: u32, tiling: Tiling) -> Result<Self> {
         let code = RecordCode::new(shape.record_bits, plain_modulus);
         let (entries, wide) = (code.entries(shape.records), code.entries_per_record());
-        let mut rows = entries.isqrt().next_multiple_of(wide);
-        let mut columns = entries.div_ceil(rows);
-        if let Tiling::Wide { min_columns } = tiling
-            && columns < min_columns
-        {
-            columns = min_columns;
-            rows = entries.div_ceil(columns).next_multiple_of(wide);
-        }
+        let square = entries.isqrt().next_multiple_of(wide);
+        let asked = match tiling {
+            Tiling::Wide { min_columns } if entries.div_ceil(square) < min_columns => Some(min_columns),
+            Tiling::Shards(shards) => Some((entries / wide).div_ceil(shards)),
+            Tiling::Square | Tiling::Wide { .. } => None,
+        };
+        let (rows, columns) = match asked {
+            Some(columns) => (entries.div_ceil(columns).next_multiple_of(wide), columns),
+            None => (square, entries.div_ceil(square)),
+        };
         match (usize::try_from(rows), usize::try_from(columns)) {
             (Ok(rows), Ok(columns)) => Ok(Self { shape, code, rows, columns }),
             _ => Err(Error::Workload(format!("{rows} x {columns} entries exceed this machine's address space."))),

@@ -136,7 +136,7 @@ impl<P: Asks> Client for RingClient<P> {
         Ok((asked, messages))
     }
 
-    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+    fn extract(&mut self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let message = self.message(answer, asked.len())?;
         let answers = message.payload().chunks_exact(P::answer_bytes(self));
         let record = |(query, answer): (&Query, _)| P::open(self, query.index, &self.opener.key(&query.key)?, answer);

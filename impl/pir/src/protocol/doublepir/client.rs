@@ -217,7 +217,7 @@ impl protocol::Client for Client {
         Ok((asked, vec![("query", message)]))
     }
 
-    fn extract(&self, asked: &[Query], answer: &Messages, context: &Context) -> Result<Vec<Record>> {
+    fn extract(&mut self, asked: &[Query], answer: &Messages, context: &Context) -> Result<Vec<Record>> {
         let mut entries = vec![Vec::new(); asked.len()];
         self.words(asked, answer, context.kernel, |(k, _), word| {
             entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);

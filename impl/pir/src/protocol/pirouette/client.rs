@@ -157,7 +157,7 @@ impl<F: Selecting> protocol::Client for Client<F> {
         Ok((places, vec![("query", query)]))
     }
 
-    fn extract(&self, places: &[Place], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+    fn extract(&mut self, places: &[Place], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let message = self.message(answer, places.len())?;
         let mut slots = self.slots(&message);
         let mut records = Vec::with_capacity(places.len());

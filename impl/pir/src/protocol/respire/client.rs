@@ -107,7 +107,7 @@ impl protocol::Client for Client {
         Ok((asked, vec![("query", query)]))
     }
 
-    fn extract(&self, asked: &[Asked], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+    fn extract(&mut self, asked: &[Asked], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let p = self.engine.params.plain_modulus();
         let mut slots = Vec::new();
         self.for_each_body(asked.len(), answer, |body, key, count| {

@@ -1,12 +1,12 @@
-//! SimplePIR's client.
+//! The client.
 
 use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use ring::{DiscreteGaussian, Seed};
 
 use super::Set;
+use super::ahead::Stock;
 use super::hint::Hint;
 use super::server::{Server, delta_bytes};
-use super::set::NAME;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, read_changes};
@@ -23,25 +23,34 @@ struct Offline {
 pub struct Query {
     index: u64,
     key: Vec<u32>,
+    /// Version of the database, and H s of it, where that was computed ahead.
+    ahead: Option<(u16, Vec<u32>)>,
 }
 
 /// The hint and the tables for decryption with it.
 pub struct Client {
+    protocol: &'static str,
     lwe: Lwe,
     layout: Layout,
     error: DiscreteGaussian,
     offline: Option<Offline>,
+    /// Queries made ahead, where they are.
+    stock: Option<Stock>,
 }
 
 impl Client {
     fn receive_hint(&mut self, message: Frame) -> Result<()> {
         let length = SEED_BYTES + 4 * self.layout.rows * self.lwe.dimension;
-        let message = message.check(NAME, "hint", length as u64)?;
+        let message = message.check(self.protocol, "hint", length as u64)?;
         let mut seed = Seed([0; SEED_BYTES]);
         seed.0.copy_from_slice(&message.payload()[..SEED_BYTES]);
         let public = PublicMatrix::new(seed, self.lwe.dimension);
         let epoch = message.epoch();
-        self.offline = Some(Offline { public, hint: Hint::new(message, self.lwe.dimension), epoch });
+        let hint = Hint::new(message, self.lwe.dimension);
+        if let Some(stock) = &mut self.stock {
+            stock.renew(&hint);
+        }
+        self.offline = Some(Offline { public, hint, epoch });
         Ok(())
     }
 
@@ -50,12 +59,30 @@ impl Client {
     }
 
     /// The answer, after checking that it fits a request of `queries` queries and the client's hint.
-    fn answer<'r>(&self, answer: &'r Messages, queries: usize) -> Result<(&'r Frame, &Hint)> {
+    fn answer<'r>(&self, answer: &'r Messages, queries: usize) -> Result<(&'r Frame, &Offline)> {
         let message = only("answer", answer)?;
-        message.clone().check(NAME, "answer", 4 * (self.layout.rows * queries) as u64)?;
-        let Offline { hint, epoch, .. } = self.offline()?;
-        message.check_epoch("answer", *epoch)?;
-        Ok((message, hint))
+        message.clone().check(self.protocol, "answer", 4 * (self.layout.rows * queries) as u64)?;
+        let offline = self.offline()?;
+        message.check_epoch("answer", offline.epoch)?;
+        Ok((message, offline))
+    }
+
+    /// Fresh secrets, and an encryption of zeros under each.
+    fn encrypt(&self, queries: usize, context: &mut Context) -> Result<(Vec<Vec<u32>>, Vec<Vec<u32>>)> {
+        let keys = self.lwe.keys(queries, &mut context.rng)?;
+        let (public, columns) = (&self.offline()?.public, self.layout.columns);
+        let bodies = encrypt_zero(public, columns, &keys, &self.error, context.kernel, &mut context.rng)?;
+        Ok((keys, bodies))
+    }
+}
+
+impl Query {
+    /// <H[row], s>. What was computed ahead serves the version of the database that it was computed for.
+    fn mask(&self, row: usize, offline: &Offline) -> u32 {
+        match &self.ahead {
+            Some((epoch, products)) if *epoch == offline.epoch => products[row],
+            _ => offline.hint.inner_product(row, &self.key),
+        }
     }
 }
 
@@ -69,6 +96,8 @@ impl protocol::Client for Client {
             layout: params.layout(shape)?,
             error: params.lwe.error.sampler()?,
             offline: None,
+            protocol: params.protocol(),
+            stock: params.shards.map(|_| Stock::default()),
         })
     }
 
@@ -76,25 +105,45 @@ impl protocol::Client for Client {
         self.receive_hint(only("hint", &messages)?.clone())
     }
 
+    /// A s + e and H s for queries whose indices are not known yet, each under a fresh secret.
+    fn precompute(&mut self, queries: u64, context: &mut Context) -> Result<()> {
+        if self.stock.is_some() {
+            let (keys, bodies) = self.encrypt(queries as usize, context)?;
+            if let (Some(stock), Some(offline)) = (&mut self.stock, &self.offline) {
+                stock.add(keys, bodies, &offline.hint, self.layout.rows);
+            }
+        }
+        Ok(())
+    }
+
     /// A s + e + scale * unit vector of the record's column, one for each index, each under a fresh secret.
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
-        let public = &self.offline()?.public;
-        let keys = self.lwe.keys(indices.len(), &mut context.rng)?;
+        let epoch = self.offline()?.epoch;
+        let made: Vec<_> = match &mut self.stock {
+            Some(stock) => {
+                let taken = stock.take(indices.len())?.into_iter();
+                taken.map(|ahead| (ahead.key, ahead.body, Some((epoch, ahead.products)))).collect()
+            }
+            None => {
+                let (keys, bodies) = self.encrypt(indices.len(), context)?;
+                keys.into_iter().zip(bodies).map(|(key, body)| (key, body, None)).collect()
+            }
+        };
         let columns = self.layout.columns;
-        let mut bodies = encrypt_zero(public, columns, &keys, &self.error, context.kernel, &mut context.rng)?;
         let mut builder = FrameBuilder::new(4 * columns * indices.len());
-        for (k, (&index, body)) in indices.iter().zip(&mut bodies).enumerate() {
+        let mut asked = Vec::with_capacity(indices.len());
+        for (k, (&index, (key, mut body, ahead))) in indices.iter().zip(made).enumerate() {
             let (_, column, _) = self.layout.place(index);
             body[column] = body[column].wrapping_add(self.layout.scale());
-            builder.put_words(4 * k * columns, body);
+            builder.put_words(4 * k * columns, &body);
+            asked.push(Query { index, key, ahead });
         }
-        let asked = indices.iter().zip(keys).map(|(&index, key)| Query { index, key }).collect();
-        Ok((asked, vec![("query", builder.finish(NAME, "query"))]))
+        Ok((asked, vec![("query", builder.finish(self.protocol, "query"))]))
     }
 
-    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
-        let (message, hint) = self.answer(answer, asked.len())?;
+    fn extract(&mut self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+        let (message, offline) = self.answer(answer, asked.len())?;
         let (rows, code) = (self.layout.rows, self.layout.code);
         let scale = self.layout.scale();
         let mut records = Vec::with_capacity(asked.len());
@@ -103,7 +152,7 @@ impl protocol::Client for Client {
             let wide = code.entries_per_record() as usize;
             let answer = message.words(4 * (k * rows + first_row), wide);
             let decrypt = |(i, word): (usize, u32)| {
-                let phase = word.wrapping_sub(hint.inner_product(first_row + i, &query.key));
+                let phase = word.wrapping_sub(query.mask(first_row + i, offline));
                 (round(phase, scale, code.plain_modulus()).0 + i32::from(code.offset())) as u16
             };
             let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
@@ -120,13 +169,13 @@ impl protocol::Client for Client {
         (_, answer): (&Request, &Messages),
         context: &mut Context,
     ) -> Result<()> {
-        let (message, hint) = self.answer(answer, asked.len())?;
+        let (message, offline) = self.answer(answer, asked.len())?;
         let (rows, scale) = (self.layout.rows, self.layout.scale());
         for (k, query) in asked.iter().enumerate() {
             let answer = message.words(4 * k * rows, rows);
             let (_, column, _) = self.layout.place(query.index);
             let error = |(row, word): (usize, u32)| {
-                let phase = word.wrapping_sub(hint.inner_product(row, &query.key));
+                let phase = word.wrapping_sub(query.mask(row, offline));
                 residual(phase, scale, server.database.entry(row, column))
             };
             context.noise.add("answer", f64::from(scale) / 2.0, answer.into_iter().enumerate().map(error));
@@ -144,13 +193,17 @@ impl protocol::Client for Client {
             let each = delta_bytes(1, entries) as usize;
             let layout = self.layout;
             let deltas = |bytes: &[u8]| bytes.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]])).collect();
-            let changes = read_changes(NAME, message, each, layout.shape)?;
+            let changes = read_changes(self.protocol, message, each, layout.shape)?;
             let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
             let epoch = offline.epoch.wrapping_add(1);
             message.check_epoch("hint_delta", epoch)?;
             // Nothing is changed before everything is checked.
             for (index, bytes) in changes {
-                offline.hint.apply(&EntryChange { index, deltas: deltas(bytes) }, &layout, &offline.public);
+                let change = EntryChange { index, deltas: deltas(bytes) };
+                offline.hint.apply(&change, &layout, &offline.public);
+                if let Some(stock) = &mut self.stock {
+                    stock.apply(&change, &layout, &offline.public);
+                }
             }
             offline.epoch = epoch;
         }

@@ -1,4 +1,4 @@
-//! SimplePIR's layout, bytes, memory, operations and LWE instance.
+//! Layout, bytes, memory, operations and LWE instance.
 
 use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
 use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
@@ -31,14 +31,19 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     }
 
     // While a batch is answered: the queries as received, as words and prepared, and the answers twice. While it is requested: rows of
-    // the public matrix.
-    let online = queries * (12 * columns + 8 * rows) + 4 * n * columns.min(QUERY_CHUNK_ROWS as u64);
+    // the public matrix. Of a query made ahead: its secret, its body and its products with the hint.
+    let ahead = if params.shards.is_some() { 4 * queries * (columns + rows + n) } else { 0 };
+    let online = queries * (12 * columns + 8 * rows) + 4 * n * columns.min(QUERY_CHUNK_ROWS as u64) + ahead;
     // Changed rows of the hint: at the server and at the client, or at the server and in a new hint message.
     let changed_rows = (workload.updates * wide).min(rows) * n * 4;
     let update = changed_rows + if delta >= hint { hint } else { changed_rows };
     sizes.memory = MemoryMap {
         server: vec![TableBytes::new("database", stored), TableBytes::new("hint", hint)],
-        client: vec![TableBytes::new("hint", hint)],
+        client: if ahead > 0 {
+            vec![TableBytes::new("hint", hint), TableBytes::new("ahead", ahead)]
+        } else {
+            vec![TableBytes::new("hint", hint)]
+        },
         // Server and client share the hint message in one process.
         peak_bytes: PROCESS_BYTES
             + layout.memory_bytes()
@@ -47,13 +52,14 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
                 .max(online + if workload.updates > 0 { update } else { 0 }),
     };
 
-    sizes.operations = operations_of(n, &layout, workload);
+    sizes.operations = operations_of(params, &layout, workload);
     sizes.instances = vec![params.lwe.instance("query", columns, "the column of the record asked for")];
     Ok(sizes)
 }
 
-/// Work by phase, in dimension n.
-fn operations_of(n: u64, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+/// Work by phase.
+fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+    let n = params.lwe.dimension as u64;
     let Workload { queries, updates, .. } = *workload;
     let (rows, columns, stored) = (layout.rows as u64, layout.columns as u64, layout.stored_bytes());
     let wide = layout.code.entries_per_record();
@@ -62,9 +68,15 @@ fn operations_of(n: u64, layout: &Layout, workload: &Workload) -> serde_json::Ma
     plan.phase("encode", [(Kind::BytesWritten, stored), (Kind::DigitConversions, conversions)].into());
     let hint = [(Kind::PrgBytes, 4 * columns * n), (Kind::AllocatedBytes, 4 * rows * n)];
     plan.phase("hint", matmul_work(rows, columns, n) + hint.into());
-    let rest =
-        [(Kind::AllocatedBytes, 4 * n * columns.min(QUERY_CHUNK_ROWS as u64)), (Kind::WordsWritten, columns * queries)];
-    plan.phase("query", encrypt_zero_work(columns, n, queries) + rest.into());
+    let chunk = Work::of(Kind::AllocatedBytes, &[4, n, columns.min(QUERY_CHUNK_ROWS as u64)]);
+    let encrypted = encrypt_zero_work(columns, n, queries) + chunk;
+    let written = Work::of(Kind::WordsWritten, &[columns, queries]);
+    if params.shards.is_some() {
+        plan.phase("precompute", encrypted + Work::of(Kind::MultiplyAddsU32, &[rows, n, queries]));
+        plan.phase("query", written);
+    } else {
+        plan.phase("query", encrypted + written);
+    }
     let messages = [
         (Kind::WordsRead, columns * queries),
         (Kind::WordsWritten, rows * queries),
@@ -73,8 +85,8 @@ fn operations_of(n: u64, layout: &Layout, workload: &Workload) -> serde_json::Ma
     ];
     let product = matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries);
     plan.phase("answer", product + messages.into());
-    let extracted = [(Kind::MultiplyAddsU32, count(&[wide, n, queries])), (Kind::WordsRead, rows * queries)];
-    plan.phase("extract", extracted.into());
+    let masks = if params.shards.is_some() { 0 } else { count(&[wide, n, queries]) };
+    plan.phase("extract", [(Kind::MultiplyAddsU32, masks), (Kind::WordsRead, rows * queries)].into());
     for phase in ["update_server", "update_client"] {
         plan.phase(phase, Work::of(Kind::MultiplyAddsU32, &[updates, wide, n]));
     }

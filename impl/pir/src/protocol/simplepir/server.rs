@@ -1,10 +1,9 @@
-//! SimplePIR's server.
+//! The server.
 
 use lattice::lwe::PublicMatrix;
 
 use super::Set;
 use super::hint::Hint;
-use super::set::NAME;
 use crate::core::seed::{SEED_BYTES, fresh_seed};
 use crate::core::{
     Change, Context, Database, Frame, FrameBuilder, Group, Messages, Request, Result, TableBytes, check_queries, only,
@@ -14,6 +13,7 @@ use crate::parts::lwe_matrix::{EntryChange, LinearDatabase};
 
 /// The packed database and its hint.
 pub struct Server {
+    protocol: &'static str,
     pub(super) database: LinearDatabase,
     public: PublicMatrix,
     hint: Hint,
@@ -33,7 +33,24 @@ impl Server {
         for (row, words) in self.hint.changed() {
             builder.put_words(SEED_BYTES + 4 * row * self.public.dimension(), words);
         }
-        builder.finish(NAME, "hint").at_epoch(self.epoch)
+        builder.finish(self.protocol, "hint").at_epoch(self.epoch)
+    }
+
+    /// What was added to each entry of these records.
+    fn delta_message(&self, changes: &[EntryChange]) -> Frame {
+        let entries = changes.first().map_or(0, |change| change.deltas.len() as u64);
+        let mut builder = FrameBuilder::new(delta_bytes(changes.len() as u64, entries) as usize);
+        let mut out = builder.payload_mut();
+        let mut put = |bytes: &[u8]| {
+            let (now, later) = std::mem::take(&mut out).split_at_mut(bytes.len());
+            now.copy_from_slice(bytes);
+            out = later;
+        };
+        for change in changes {
+            put(&change.index.to_le_bytes());
+            change.deltas.iter().for_each(|delta| put(&delta.to_le_bytes()));
+        }
+        builder.finish(self.protocol, "hint_delta").at_epoch(self.epoch)
     }
 }
 
@@ -55,8 +72,9 @@ impl protocol::Server for Server {
             encoded.accumulate_hint(&public, builder.words_mut(SEED_BYTES, words), context)
         })?;
         builder.words_to_wire(SEED_BYTES, words);
-        let message = builder.finish(NAME, "hint");
-        Ok(Self { database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
+        let protocol = params.protocol();
+        let message = builder.finish(protocol, "hint");
+        Ok(Self { protocol, database: encoded, public, hint: Hint::new(message, dimension), epoch: 0 })
     }
 
     fn tables(&self) -> Vec<TableBytes> {
@@ -78,7 +96,7 @@ impl protocol::Server for Server {
         for request in requests {
             let message = only("query", &request.messages)?;
             check_queries(request)?;
-            message.clone().check(NAME, "query", 4 * request.queries * columns as u64)?;
+            message.clone().check(self.protocol, "query", 4 * request.queries * columns as u64)?;
             queries.extend((0..request.queries as usize).map(|k| message.native_words(4 * k * columns, columns)));
         }
         let products = self.database.product(&queries, context.kernel, context.threads)?;
@@ -88,7 +106,7 @@ impl protocol::Server for Server {
             for (k, product) in products.by_ref().take(request.queries as usize).enumerate() {
                 builder.put_words(4 * k * rows, &product);
             }
-            let answer = builder.finish(NAME, "answer");
+            let answer = builder.finish(self.protocol, "answer");
             vec![("answer", answer)]
         };
         Ok(requests.iter().map(respond).collect())
@@ -105,27 +123,11 @@ impl protocol::Server for Server {
         {
             return Ok(vec![("hint", self.hint())]);
         }
-        Ok(vec![("hint_delta", delta_message(&done, self.epoch))])
+        Ok(vec![("hint_delta", self.delta_message(&done))])
     }
 }
 
 /// Payload bytes of a `hint_delta` for `records` records: for each an index of 8 bytes and 2 bytes an entry.
 pub(super) fn delta_bytes(updates: u64, entries_per_record: u64) -> u64 {
     updates * (8 + 2 * entries_per_record)
-}
-
-fn delta_message(changes: &[EntryChange], epoch: u16) -> Frame {
-    let entries = changes.first().map_or(0, |change| change.deltas.len() as u64);
-    let mut builder = FrameBuilder::new(delta_bytes(changes.len() as u64, entries) as usize);
-    let mut out = builder.payload_mut();
-    let mut put = |bytes: &[u8]| {
-        let (now, later) = std::mem::take(&mut out).split_at_mut(bytes.len());
-        now.copy_from_slice(bytes);
-        out = later;
-    };
-    for change in changes {
-        put(&change.index.to_le_bytes());
-        change.deltas.iter().for_each(|delta| put(&delta.to_le_bytes()));
-    }
-    builder.finish(NAME, "hint_delta").at_epoch(epoch)
 }

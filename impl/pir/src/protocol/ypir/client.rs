@@ -101,7 +101,7 @@ impl protocol::Client for Client {
         Ok((asked, messages))
     }
 
-    fn extract(&self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+    fn extract(&mut self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let (q1, bits) = (i64::from(self.params.layers.switched_modulus), self.params.layers.entry_bits);
         let entry = |phase: i64| {
             // The message nearest to phase 2^bits / q1; a centred one of this and the next turn of the circle.

@@ -1,3 +1,5 @@
+mod frodopir;
+
 use crate::protocol::tests_support::{
     ALL_SHAPES, conformance, grows_up_to_the_bounds, noise_variance, read, set_text, small_set,
 };

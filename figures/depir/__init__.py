@@ -1,0 +1,1 @@
+"""The DEPIR paper: its comparison with other schemes of one server."""

@@ -1,0 +1,110 @@
+"""The DEPIR paper's Table 4: every printed line, and below those of schemes that are built here ours of the same database.
+
+Its seconds of FrodoPIR and Piano are those of a whole query, client included: ours stand in their parts beside them.
+"""
+
+from collections.abc import Iterable, Iterator
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+from ..lib.cells import database, failure, security
+from ..lib.frame import status_text
+from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
+from ..lib.paper import printed_rows
+from ..lib.protocols import IDS, paper_name, place, series_name
+from ..lib.spec import spec
+from ..lib.table import Cell, Row, Table
+from ..lib.units import has, shape_text, significant
+
+PAPER = "depir"
+AHEAD = "precompute"
+"""The phase in which a client makes a query before it knows the index."""
+READING = "read_database"
+"""The phase in which a client reads the database, once a window of queries."""
+ONLINE = ("query", "answer", "extract")
+SPEC = spec("depir/table4")
+Printed = dict[str, Any]
+
+
+def _printed(expected: pd.DataFrame) -> list[Printed]:
+    """The paper's lines in its order, with their values by metric in bytes, seconds and queries."""
+    found: dict[tuple[Any, ...], Printed] = {}
+    for row in printed_rows(expected, PAPER, "4"):
+        key = (row["protocol"], int(row["num_records"]), int(row["record_bits"]))
+        line = found.setdefault(key, dict(zip(("protocol", "records", "record_bits"), key)))
+        line[row["metric"]] = next((row[unit] for unit in ("bytes", "seconds") if has(row[unit])), row["value"])
+    return list(found.values())
+
+
+def amortised_bytes(row: dict[str, Any], queries: float | None) -> float | None:
+    """Bytes of a query, with its share of what was fetched before: that serves the queries that its message says, or
+    `queries`, over which the paper shares a hint."""
+    sent = [m for m in row["transcript"] or [] if m["phase"] != "update"]
+    shares = [(m["payload_bytes"], m["queries_served"] or queries) for m in sent]
+    return sum(size / served for size, served in shares if served) if sent else None
+
+
+def _seconds(row: dict[str, Any], name: str) -> float | None:
+    """The median of a phase over the queries of a request, or over those that its reading serves."""
+    samples = [phase["seconds"] for phase in row["phases"] or [] if phase["name"] == name and phase["seconds"]]
+    if not samples:
+        return None
+    window = (row["description"] or {}).get("layout", {}).get("window")
+    return float(median(samples[0])) / (window if name == READING and window else row["queries"])
+
+
+def _ours(row: dict[str, Any], printed: Printed | None) -> dict[str, Any]:
+    """The values of one of our rows; its database alone is not compared with a printed one of another size."""
+    parts = {name: _seconds(row, name) for name in (AHEAD, READING, *ONLINE)}
+    queries = (printed or {}).get("amortized_over_queries")
+    comm = amortised_bytes(row, queries)
+    quoted = (printed or {}).get("amortized_comm")
+    whole = [seconds for seconds in parts.values() if seconds is not None]
+    return parts | {
+        "source": series_name(row["protocol"], row["set"]),
+        "queries": (row["description"] or {}).get("layout", {}).get("window") or queries,
+        "comm": comm,
+        "comm_ratio": comm / quoted if comm and quoted else None,
+        "total": sum(whole) if whole else None,
+        "quoted": None,
+        "status": row["status"],
+        "marks": " ".join(marks_of(row)),
+        "record_id": row["id"],
+    }
+
+
+def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple[Row, dict[str, Any]]]:
+    printed = _printed(expected)
+    ours: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in sorted(rows, key=lambda row: (place(row["protocol"]), row["set"])):
+        ours.setdefault((row["protocol"], row["records"], row["record_bits"]), []).append(row)
+    lines = [(IDS.get(line["protocol"], line["protocol"]), line["records"], line["record_bits"]) for line in printed]
+    places: dict[tuple[Any, ...], Printed | None] = {**dict.fromkeys(ours), **dict(zip(lines, printed))}
+    for key in [*lines, *sorted(key for key in ours if key not in lines)]:
+        line = places[key]
+        shape = {"database": shape_text(key[1], key[2]), "protocol": key[0]}
+        if line is not None:
+            values = {"source": "paper", "queries": line.get("amortized_over_queries")}
+            values |= {"comm": line.get("amortized_comm"), "quoted": line.get("amortized_server_time")}
+            head = {"series": Cell(paper_name(line["protocol"])), "source": Cell("paper"), "database": database(line)}
+            yield Row(SPEC.row(values).cells | head), shape | values
+        for row in ours.get(key, []):
+            values = _ours(row, line)
+            cells = SPEC.row(values).cells
+            for name, cell in cells.items():
+                if cell.text and name not in ("source", "queries"):
+                    cells[name] = Cell(cell.text, of_value(row, name == "comm"), cell.sort)
+            cells |= {"series": Cell(""), "database": database(row), "security": security(row), "failure": failure(row)}
+            cells["source"] = Cell(f"here, {values['source']}", symbols(marks_of(row)))
+            if has(values["comm_ratio"]):
+                cells["comm_ratio"] = Cell(significant(values["comm_ratio"], 3), of_value(row, True), values["comm_ratio"])
+            yield Row(cells, row["id"] or "", status_text(row)), shape | values
+
+
+def table(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:
+    """The table; lines of databases that the paper does not have come last."""
+    every = list(rows)
+    lines = list(_lines(every, expected))
+    return SPEC.table([row for row, _ in lines], [data for _, data in lines], footnotes(every), provenance=provenance(every))

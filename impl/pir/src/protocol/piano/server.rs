@@ -1,0 +1,171 @@
+//! Piano's server.
+
+use lattice::wire::Reader;
+use ring::Seed;
+
+use super::client::words;
+use super::hints::xor;
+use super::layout::Layout;
+use super::permutation::Permutation;
+use super::prf::LANES;
+use super::set::{Answer, NAME, Set};
+use crate::core::seed::fresh_seed;
+use crate::core::threads::side_by_side;
+use crate::core::{
+    Change, Context, Database, Error, Frame, FrameBuilder, Group, Messages, Request, Result, TableBytes, answers,
+    check_change, copy_bits, for_each_query, protocol,
+};
+
+/// Entries that are read from the database at a time.
+const ENTRIES_TOGETHER: u64 = 1 << 14;
+
+/// The entries at their places.
+pub struct Server {
+    layout: Layout,
+    seed: Seed,
+    permutation: Permutation,
+    entries: Vec<u64>,
+    /// Updates so far, modulo 2^16.
+    epoch: u16,
+}
+
+impl Server {
+    fn encode(&mut self, database: &Database, context: &Context) -> Result<()> {
+        let Layout { entries, records_per_entry, entry_words, .. } = self.layout;
+        let entry_bits = records_per_entry * self.layout.shape.record_bits;
+        context.progress.begin("encode", entries);
+        for first in (0..entries).step_by(ENTRIES_TOGETHER as usize) {
+            let count = ENTRIES_TOGETHER.min(entries - first);
+            let shift = first * entry_bits % 8;
+            let mut bytes = vec![0; (shift + count * entry_bits).div_ceil(8) as usize];
+            database.read_bytes(first * entry_bits / 8, &mut bytes)?;
+            let mut entry = vec![0; 8 * entry_words];
+            for i in 0..count {
+                let bit = shift + i * entry_bits;
+                copy_bits(&bytes[(bit / 8) as usize..], (bit % 8) as u32, entry_bits as usize, &mut entry);
+                let at = self.permutation.apply(first + i) as usize * entry_words;
+                self.entries[at..at + entry_words].copy_from_slice(&words(&entry));
+            }
+            context.progress.advance(count);
+        }
+        context.progress.end();
+        Ok(())
+    }
+
+    /// The entry at a place of a chunk.
+    fn entry(&self, chunk: usize, place: u32) -> &[u64] {
+        let words = self.layout.entry_words;
+        &self.entries[self.layout.join(chunk, place) as usize * words..][..words]
+    }
+
+    /// The places that a query names.
+    fn places(&self, bytes: &[u8]) -> Result<Vec<u32>> {
+        let (layout, bits) = (&self.layout, self.layout.written_bits());
+        let mut reader = Reader::of(bytes);
+        let read = |at: usize| {
+            let found = reader.bits(bits);
+            let first = if layout.answer() == Answer::Sum && bits == u64::BITS { layout.join(at, 0).into() } else { 0 };
+            match found.checked_sub(first) {
+                Some(place) if place < layout.chunk as u64 => Ok(place as u32),
+                _ => Err(Error::message("query", format!("{found} in the place of an entry of chunk {at}."))),
+            }
+        };
+        (0..layout.answer().named(layout.chunks)).map(read).collect()
+    }
+
+    /// The sums of a set.
+    fn sums(&self, places: &[u32]) -> Vec<u64> {
+        let (chunks, words) = (self.layout.chunks, self.layout.entry_words);
+        match self.layout.answer() {
+            Answer::Sum => {
+                let mut sum = vec![0; words];
+                places.iter().enumerate().for_each(|(chunk, &place)| xor(&mut sum, self.entry(chunk, place)));
+                sum
+            }
+            Answer::SumOfEachChunk => {
+                // The sum that lacks chunk 0; each next one lacks a chunk later, so that the place before it is of the chunk before.
+                let mut sums = vec![0; chunks * words];
+                let mut sum = vec![0; words];
+                places.iter().enumerate().for_each(|(i, &place)| xor(&mut sum, self.entry(i + 1, place)));
+                sums[..words].copy_from_slice(&sum);
+                for (i, &place) in places.iter().enumerate() {
+                    xor(&mut sum, self.entry(i + 1, place));
+                    xor(&mut sum, self.entry(i, place));
+                    sums[(i + 1) * words..(i + 2) * words].copy_from_slice(&sum);
+                }
+                sums
+            }
+        }
+    }
+}
+
+impl protocol::Server for Server {
+    type Set = Set;
+
+    /// Puts entries at their places (phase `encode`).
+    fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
+        let layout = Layout::new(params, database.shape())?;
+        let seed = fresh_seed(&mut context.rng);
+        let permutation = Permutation::new(&seed, layout.positions());
+        let entries = vec![0; layout.positions() as usize * layout.entry_words];
+        let mut server = Self { layout, seed, permutation, entries, epoch: 0 };
+        let clock = context.clock.clone();
+        clock.time("encode", Group::Offline, || server.encode(database, context))?;
+        Ok(server)
+    }
+
+    fn tables(&self) -> Vec<TableBytes> {
+        vec![TableBytes::new("database", 8 * self.entries.len() as u64)]
+    }
+
+    fn publish(&self) -> Messages {
+        vec![("seed", Frame::of(NAME, "seed", &self.seed.0).at_epoch(self.epoch))]
+    }
+
+    /// Four chunks.
+    fn stream(&self, part: u64) -> Option<(Messages, u64)> {
+        let words = LANES * self.layout.chunk * self.layout.entry_words;
+        let entries = self.entries.chunks_exact(words).nth(part as usize)?;
+        let mut builder = FrameBuilder::new(self.layout.part_bytes());
+        for (bytes, word) in builder.payload_mut().chunks_exact_mut(8).zip(entries) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        let message = builder.finish(NAME, "database").at_epoch(self.epoch).numbered(part as u16);
+        Some((vec![("database", message)], self.layout.window))
+    }
+
+    fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
+        let mut queries = Vec::new();
+        for_each_query(NAME, requests, &[("query", self.layout.query_bytes())], |parts| {
+            queries.push(self.places(parts[0])?);
+            Ok(())
+        })?;
+        let sums = side_by_side(queries.iter(), context.threads, |places| Ok(self.sums(places)))?;
+        answers(NAME, requests, self.layout.answer_bytes(), |query, out| {
+            out.chunks_exact_mut(8).zip(&sums[query]).for_each(|(out, word)| out.copy_from_slice(&word.to_le_bytes()));
+            Ok(())
+        })
+    }
+
+    /// Changes records. The message says of each what is added to it.
+    fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<Messages> {
+        let layout = self.layout;
+        changes.iter().try_for_each(|(index, record)| check_change(layout.shape, *index, record))?;
+        let each = 8 + layout.shape.record_bytes();
+        let mut builder = FrameBuilder::new(changes.len() * each);
+        for ((index, record), out) in changes.iter().zip(builder.payload_mut().chunks_exact_mut(each)) {
+            let (entry, first_bit) = layout.place(*index);
+            let at = self.permutation.apply(entry) as usize * layout.entry_words;
+            let entry = &mut self.entries[at..at + layout.entry_words];
+            let bytes: Vec<u8> = entry.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let (number, delta) = out.split_at_mut(8);
+            number.copy_from_slice(&index.to_le_bytes());
+            let bits = layout.shape.record_bits as usize;
+            copy_bits(&bytes[(first_bit / 8) as usize..], (first_bit % 8) as u32, bits, delta);
+            delta.iter_mut().zip(record).for_each(|(old, new)| *old ^= new);
+            xor(entry, &layout.in_entry(*index, delta));
+        }
+        self.epoch = self.epoch.wrapping_add(1);
+        Ok(vec![("hint_delta", builder.finish(NAME, "hint_delta").at_epoch(self.epoch))])
+    }
+}

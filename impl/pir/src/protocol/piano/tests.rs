@@ -1,0 +1,288 @@
+use std::collections::BTreeSet;
+
+use ring::{Kernel, Seed};
+
+use crate::core::database::{Database, Record};
+use crate::core::protocol::Context;
+use crate::core::session::{ClientSession, ServerSession};
+use crate::core::transcript::Link;
+use crate::core::workload::{Shape, Workload};
+use crate::protocol::tests_support::{ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, read};
+
+use super::layout::Layout;
+use super::permutation::Permutation;
+use super::prf::{LANES, Sets};
+use super::*;
+
+type Parties = (ServerSession<Piano>, ClientSession<Piano>);
+
+fn set(answer: &str, offsets: &str, backups: &str) -> Set {
+    read::<Piano>(&format!(
+        "protocol = \"piano\"\ntitle = \"test\"\nhint_failure_bits = 41\nanswer = \"{answer}\"\noffsets = \"{offsets}\"\n\
+         backups = {{ {backups} }}\n[source]\nkind = \"own\"\n"
+    ))
+    .unwrap()
+}
+
+fn small() -> Set {
+    set("sum", "packed", "failure_bits = 41")
+}
+
+fn parties(params: &Set, database: &Database, context: &mut Context) -> Parties {
+    let mut server = ServerSession::new(params, database, context).unwrap();
+    let mut client = ClientSession::new(params, database.shape(), context).unwrap();
+    client.connect(&mut server, &mut Link::new(Piano::NAME), context).unwrap();
+    (server, client)
+}
+
+fn exchange(
+    server: &mut ServerSession<Piano>,
+    client: &mut ClientSession<Piano>,
+    indices: &[u64],
+    context: &mut Context,
+) -> Result<Vec<Record>> {
+    let request = client.query(indices, context)?;
+    let answer = server.answer(&[request], context)?.remove(0);
+    client.extract(&answer, context)
+}
+
+conformance!(sum: Piano, small(), ALL_SHAPES, 3, 4);
+conformance!(sum_of_each_chunk: Piano, set("sum_of_each_chunk", "packed", "times = 3"), ALL_SHAPES, 2, 4);
+
+#[test]
+fn windows_follow_one_another_with_repeated_and_adversarial_indices() {
+    let (shape, mut context) = (Shape::new(1 << 16, 64).unwrap(), context(Kernel::best(), 1));
+    let mut database = Database::seeded([4; 16], shape);
+    let layout = Layout::new(&small(), shape).unwrap();
+    let (mut server, mut client) = parties(&small(), &database, &mut context);
+    let (turns, mut failures) = (if in_full() { 100_000 } else { 4 * layout.window }, 0);
+    for turn in 0..turns {
+        // The next window's hints are made while half of this one is left.
+        if turn % layout.window == layout.window / 2 {
+            client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+        }
+        // One record again and again, neighbours, and what would be one place of every chunk without the permutation.
+        let index = match turn % 3 {
+            0 => 17,
+            1 => turn % shape.records,
+            _ => turn * layout.chunk as u64 % shape.records,
+        };
+        if turn % 500 == 7 {
+            let record = (turn as u64).to_le_bytes().to_vec();
+            database.change(index, record.clone()).unwrap();
+            let messages = server.update(&[(index, record)], &mut context).unwrap();
+            client.update(&messages, &mut context).unwrap();
+        }
+        match exchange(&mut server, &mut client, &[index], &mut context) {
+            Ok(records) => assert_eq!(records, [database.record(index).unwrap()], "turn {turn}"),
+            Err(error) => {
+                failures += 1;
+                assert!(error.to_string().contains("cannot be had"), "{error}");
+            }
+        }
+    }
+    assert!(failures <= 1, "{failures} of {turns}");
+}
+
+#[test]
+fn a_window_that_is_used_up_says_so() {
+    let (shape, mut context) = (Shape::new(50, 64).unwrap(), context(Kernel::best(), 1));
+    let database = Database::seeded([4; 16], shape);
+    let window = Layout::new(&small(), shape).unwrap().window;
+    let (mut server, mut client) = parties(&small(), &database, &mut context);
+    for turn in 0..window {
+        assert_eq!(
+            exchange(&mut server, &mut client, &[turn % 50], &mut context).unwrap(),
+            [database.record(turn % 50).unwrap()]
+        );
+    }
+    let refused = exchange(&mut server, &mut client, &[0], &mut context).unwrap_err().to_string();
+    assert!(refused.contains("read the database again"), "{refused}");
+    client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+    assert_eq!(exchange(&mut server, &mut client, &[0], &mut context).unwrap(), [database.record(0).unwrap()]);
+}
+
+#[test]
+fn a_failure_is_an_error_and_a_set_like_any_other() {
+    // A spare hint a chunk: the second entry of a chunk finds none left.
+    let params = set("sum", "packed", "times = 1");
+    let (shape, mut context) = (Shape::new(1 << 14, 64).unwrap(), context(Kernel::best(), 1));
+    let database = Database::seeded([4; 16], shape);
+    let (mut server, mut client) = parties(&params, &database, &mut context);
+    let (mut failed, mut right) = (0, 0);
+    for index in 0..Layout::new(&params, shape).unwrap().window {
+        match exchange(&mut server, &mut client, &[index], &mut context) {
+            Ok(records) => {
+                right += 1;
+                assert_eq!(records, [database.record(index).unwrap()]);
+            }
+            Err(error) => {
+                failed += 1;
+                assert!(error.to_string().contains("cannot be had"), "{error}");
+            }
+        }
+    }
+    assert!(failed > 10 && right > 50, "{failed} failed, {right} right");
+}
+
+#[test]
+fn requests_under_way_follow_updates_and_share_entries() {
+    for answer in ["sum", "sum_of_each_chunk"] {
+        let params = set(answer, "packed", "failure_bits = 41");
+        let (shape, mut context) = (Shape::new(2000, 16).unwrap(), context(Kernel::best(), 1));
+        let mut database = Database::seeded([4; 16], shape);
+        let (mut server, mut client) = parties(&params, &database, &mut context);
+        // Records 40 and 41 share an entry with 42 and 43; the second request asks for what is under way.
+        let requests = [&[40, 900, 41][..], &[42, 1999]].map(|indices| client.query(indices, &mut context).unwrap());
+        let changes = vec![(43, vec![1, 2]), (40, vec![3, 4]), (1, vec![9, 9])];
+        for (index, record) in &changes {
+            database.change(*index, record.clone()).unwrap();
+        }
+        let messages = server.update(&changes, &mut context).unwrap();
+        client.update(&messages, &mut context).unwrap();
+        for (request, indices) in requests.into_iter().zip([&[40, 900, 41][..], &[42, 1999]]) {
+            let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+            let expected: Vec<Record> = indices.iter().map(|&index| database.record(index).unwrap()).collect();
+            assert_eq!(client.extract(&answer, &context).unwrap(), expected);
+        }
+    }
+}
+
+#[test]
+fn the_permutation_is_one() {
+    for bound in [8, 100, 4096, 5000] {
+        let permutation = Permutation::new(&Seed([7; 16]), bound);
+        let images: BTreeSet<u64> = (0..bound).map(|number| permutation.apply(number)).collect();
+        assert_eq!((images.len() as u64, images.last().copied()), (bound, Some(bound - 1)));
+    }
+}
+
+#[test]
+fn sets_are_the_same_however_they_are_read() {
+    let sets = Sets::new(&Seed([7; 16]), 64);
+    let tags = [5u32, 900, 0, 77];
+    for (i, &tag) in tags.iter().enumerate() {
+        let places = sets.set(tag, 12);
+        assert!(places.iter().all(|&place| place < 64));
+        for quad in 0..12 / LANES {
+            sets.of_tags(tags.into_iter(), quad, |at, lanes| {
+                assert!(at != i || lanes[..] == places[quad * LANES..(quad + 1) * LANES]);
+            });
+        }
+        let found = sets.find(&tags, 9, |at, place| at >= i && place == places[9]);
+        assert_eq!(found, Some(i));
+    }
+}
+
+#[test]
+fn counts_and_bytes_of_the_paper() {
+    // The reference implementation's constants at 8 bytes an entry: chunk, chunks, window, hints, spare hints of a chunk.
+    let params = set("sum", "words", "times = 3");
+    for (log2_records, chunk, chunks, window, hints, backups) in [
+        (20, 2048, 512, 14_195, 77_824, 81),
+        (24, 8192, 2048, 68_139, 327_680, 99),
+        (27, 32_768, 4096, 216_817, 1_343_488, 156),
+        (28, 32_768, 8192, 317_982, 1_376_256, 114),
+    ] {
+        let layout = Layout::new(&params, Shape::new(1 << log2_records, 64).unwrap()).unwrap();
+        let found = (layout.chunk, layout.chunks, layout.window, layout.hints, layout.backups);
+        assert_eq!(found, (chunk, chunks, window, hints, backups));
+    }
+    // What DEPIR's Table 4 quotes, 68.9 KB: 32 up, 32 down and the database over the queries of a window.
+    let older = set("sum_of_each_chunk", "words", "times = 3");
+    let workload = Workload::new(Shape::new(1 << 27, 64).unwrap(), 1, 0).unwrap();
+    let sizes = Piano::describe(&older, &workload).unwrap();
+    let [query, answer, database] = ["query", "answer", "database"].map(|name| sizes.payload_bytes(name) as f64);
+    assert_eq!((query, answer, database), (8.0 * 4095.0, 8.0 * 4096.0, f64::from(1 << 30)));
+    assert_eq!(((query + answer + database / 216_817.0) / 1024.0 * 10.0).round(), 688.0);
+}
+
+#[test]
+fn sizes_do_not_wrap_around() {
+    grows_up_to_the_bounds::<Piano>(&small());
+}
+
+#[test]
+fn a_client_that_restarts_asks_as_if_it_had_not() {
+    let (shape, mut context) = (Shape::new(1000, 40).unwrap(), context(Kernel::best(), 1));
+    let mut database = Database::seeded([4; 16], shape);
+    let (mut server, mut client) = parties(&small(), &database, &mut context);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("client.state");
+    // Half a window, with an update in it and the next window's hints; then everything again from the file.
+    for index in (0..500).chain([3, 3]) {
+        exchange(&mut server, &mut client, &[index], &mut context).unwrap();
+    }
+    let change = vec![(7, vec![1, 2, 3, 4, 5])];
+    database.change(7, change[0].1.clone()).unwrap();
+    let messages = server.update(&change, &mut context).unwrap();
+    client.update(&messages, &mut context).unwrap();
+    client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+    client.client.save(&path).unwrap();
+    let kept = Client::load(&small(), shape, &path, &mut context).unwrap();
+    assert_eq!(kept.state().unwrap(), client.client.state().unwrap());
+    let mut kept = ClientSession::resume(kept, &mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+    let left = kept.queries_left();
+    assert_eq!(left, client.queries_left());
+    for index in (0..left).map(|turn| turn * 7 % 1000) {
+        let random = context.rng.clone();
+        let sent = [&mut client, &mut kept].map(|client| {
+            context.rng = random.clone();
+            client.query(&[index], &mut context).unwrap()
+        });
+        assert_eq!(sent[0].messages[0].1.payload(), sent[1].messages[0].1.payload());
+        for (request, client) in sent.into_iter().zip([&mut client, &mut kept]) {
+            let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+            assert_eq!(client.extract(&answer, &context).unwrap(), [database.record(index).unwrap()]);
+        }
+    }
+}
+
+#[test]
+fn a_state_that_is_not_whole_or_of_another_database_is_refused() {
+    let (shape, mut context) = (Shape::new(300, 64).unwrap(), context(Kernel::best(), 1));
+    let database = Database::seeded([4; 16], shape);
+    let (mut server, mut client) = parties(&small(), &database, &mut context);
+    exchange(&mut server, &mut client, &[5], &mut context).unwrap();
+    let state = client.client.state().unwrap();
+    let mut says = |set: &Set, shape: Shape, state: &[u8]| match Client::of_state(set, shape, state, &mut context) {
+        Ok(_) => "nothing".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    for length in [0, 10, 100, state.len() / 2, state.len() - 1] {
+        let said = says(&small(), shape, &state[..length]);
+        assert!(said.contains("truncated") || said.contains("no state"), "{length}: {said}");
+    }
+    let mut changed = state.clone();
+    changed[state.len() / 2] ^= 1;
+    assert!(says(&small(), shape, &changed).contains("was changed"));
+    for (set, shape) in [(small(), Shape::new(301, 64).unwrap()), (set("sum", "words", "failure_bits = 41"), shape)] {
+        assert!(says(&set, shape, &state).contains("another parameter set or of a database of another shape"));
+    }
+    // A database of the same shape, and one that was updated since: its records are never taken for those of the hints.
+    let elsewhere = || {
+        let mut context = super::tests::context(Kernel::best(), 1);
+        context.rng.set_stream(7);
+        context
+    };
+    let mut resume = |server: &mut ServerSession<Piano>| {
+        let client = Client::of_state(&small(), shape, &state, &mut context).unwrap();
+        let resumed = ClientSession::<Piano>::resume(client, server, &mut Link::new(Piano::NAME), &mut context);
+        resumed.and_then(|mut client| exchange(server, &mut client, &[5], &mut context))
+    };
+    assert_eq!(resume(&mut server).unwrap(), [database.record(5).unwrap()]);
+    server.update(&[(9, vec![0; 8])], &mut elsewhere()).unwrap();
+    assert!(resume(&mut server).unwrap_err().to_string().contains("must be read"));
+    let mut other = ServerSession::new(&small(), &Database::seeded([5; 16], shape), &mut elsewhere()).unwrap();
+    assert!(resume(&mut other).unwrap_err().to_string().contains("another database"));
+}
+
+#[test]
+fn a_state_saved_while_a_request_is_under_way_gives_up_its_window() {
+    let (shape, mut context) = (Shape::new(300, 64).unwrap(), context(Kernel::best(), 1));
+    let (mut server, mut client) = parties(&small(), &Database::seeded([4; 16], shape), &mut context);
+    client.query(&[5], &mut context).unwrap();
+    let kept = Client::of_state(&small(), shape, &client.client.state().unwrap(), &mut context).unwrap();
+    let kept = ClientSession::<Piano>::resume(kept, &mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+    assert_eq!(kept.queries_left(), 0);
+}
