@@ -1,0 +1,272 @@
+//! Plaintexts: polynomials modulo X^N + 1 and a plaintext modulus t(X), and their slots.
+//!
+//! A plaintext is held as its *short* representative, the one with coefficients t [m / t]_1: N small signed numbers, at most
+//! half of the sum of t's coefficients in magnitude. It is what products by plaintexts multiply with, and what encryption scales.
+//!
+//! All moduli are t(X) = tau(X^k) with k e = N, so that a plaintext falls into k columns, column j its coefficients k i + j, each a
+//! residue modulo one number p: Y = X^k is a number b modulo p, and 1/t is sum_i c b^-i Y^i / p for a number c. No polynomial is
+//! ever divided.
+//!
+//! | modulus | t(X) | k | p | b | c |
+//! |---|---|---|---|---|---|
+//! | integer (BFV) | t | N | t | -1 | 1 |
+//! | binomial (GBFV; CLPX where k = 1) | X^k - b | k | b^e + 1 | b | 1/b |
+//! | Goldilocks | X^22k - 2 X^11k + 4, k = N/32 | k | 2^64 - 2^32 + 1 | 8 | 2^62 - 2^30 |
+
+mod columns;
+mod dft;
+mod family;
+mod field;
+mod integer;
+
+pub use family::Family;
+
+use crate::error::{BfvError, parameter};
+use columns::Columns;
+use ring::{Kernel, Work};
+use std::fmt;
+use std::sync::Arc;
+
+/// Arithmetic modulo one t(X), of any size of p.
+pub(crate) trait Arithmetic: Send + Sync + fmt::Debug {
+    /// The representative of `factor` z modulo t(X) with the coefficients t [m / t]_1; the factor in words, below p.
+    fn shorten(&self, z: &[i64], factor: &[u64], out: &mut [i64]);
+    /// The number in those little-endian words modulo p, negated, in as many words as p has.
+    fn negated_residue(&self, words: &[u64]) -> Vec<u64>;
+    /// The short plaintext with those values in the slots, each below p, as words one slot after the other.
+    fn encode(&self, values: &[u64], out: &mut [i64]) -> Result<(), BfvError>;
+    /// The values in the slots.
+    fn decode(&self, z: &[i64], values: &mut [u64]) -> Result<(), BfvError>;
+    /// The work of [`Self::shorten`], and that of [`Self::encode`] or [`Self::decode`].
+    fn work(&self) -> (Work, Work);
+}
+
+/// A plaintext modulus t(X) of a ring of degree N. Cloning shares its tables.
+#[derive(Clone, Debug)]
+pub struct PlainModulus {
+    family: Family,
+    n: usize,
+    /// The modulus is the family's t(X^class): below 2 N / k, odd.
+    class: u64,
+    /// tau: exponents of Y = X^k, below e, with their coefficients.
+    terms: Arc<[(usize, i64)]>,
+    /// Little-endian words of p, the last not zero.
+    prime: Arc<[u64]>,
+    arithmetic: Arc<dyn Arithmetic>,
+}
+
+impl PartialEq for PlainModulus {
+    fn eq(&self, other: &Self) -> bool {
+        self.n == other.n && self.family == other.family && self.class == other.class
+    }
+}
+
+impl Eq for PlainModulus {}
+
+impl PlainModulus {
+    /// The modulus of that family in degree `n`.
+    ///
+    /// # Errors
+    /// A degree that is no power of two from 64 to 2^16; what [`Family`] asks of its numbers.
+    pub fn new(family: Family, n: usize) -> Result<Self, BfvError> {
+        if !n.is_power_of_two() || !(6..=16).contains(&n.trailing_zeros()) {
+            return Err(parameter(format!("plaintexts have 2^6 to 2^16 coefficients, a power of two, not {n}")));
+        }
+        let (terms, prime) = (family.terms(n)?, family.prime(n)?);
+        let arithmetic: Arc<dyn Arithmetic> = match family {
+            Family::Integer { t } => Arc::new(integer::Integer::new(n, t, Kernel::best())?),
+            _ => Columns::dispatch(&family, n, 1, &terms, &prime)?,
+        };
+        Ok(Self { family, n, class: 1, terms: terms.into(), prime: prime.into(), arithmetic })
+    }
+
+    /// Its family.
+    pub fn family(&self) -> Family {
+        self.family
+    }
+
+    /// N.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// k: columns of a plaintext, and slots where all of them split.
+    pub fn slots(&self) -> usize {
+        self.family.columns(self.n)
+    }
+
+    /// Rows of slots, which rotations turn each on its own: two of N/2 for integers, else one.
+    pub fn rows(&self) -> usize {
+        if self.slots() == self.n { 2 } else { 1 }
+    }
+
+    /// Little-endian words of p, the modulus of a slot.
+    pub fn prime(&self) -> &[u64] {
+        &self.prime
+    }
+
+    /// Words of the value of a slot.
+    pub fn words(&self) -> usize {
+        self.prime.len()
+    }
+
+    /// t(X): exponents of X with their coefficients.
+    pub fn terms(&self) -> impl Iterator<Item = (usize, i64)> {
+        self.terms.iter().map(|(exponent, coefficient)| (exponent * self.slots(), *coefficient))
+    }
+
+    /// The sum of the magnitudes of t(X)'s coefficients: short plaintexts are at most half of it.
+    pub fn sum_norm(&self) -> f64 {
+        self.terms.iter().map(|(_, coefficient)| coefficient.unsigned_abs() as f64).sum()
+    }
+
+    /// The square root of the sum of the squares of t(X)'s coefficients.
+    pub fn norm(&self) -> f64 {
+        self.terms.iter().map(|(_, coefficient)| (*coefficient as f64).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// The modulus t(X^exponent), that of what X -> X^exponent makes of plaintexts, and by how many places that turns the slots: slot
+    /// i of the image is slot i + places of the argument. Integers keep their t, and -1 swaps their rows: (places, swapped).
+    ///
+    /// # Errors
+    /// An even exponent.
+    pub fn image(&self, exponent: u64) -> Result<(Self, usize, bool), BfvError> {
+        let order = 2 * self.n as u64;
+        if exponent.is_multiple_of(2) {
+            return Err(ring::poly::AutomorphismError::Even(exponent).into());
+        }
+        let turn = 2 * (self.n / self.slots()) as u64;
+        let total = self.class * (exponent % order) % order;
+        let class = total % turn;
+        // total = class * rest with rest = 1 modulo 2e: a power of the generator, or minus one for integers.
+        let rest = total * family::inverse(class, order) % order;
+        let (generator, length) = (self.generator(), self.slots() / self.rows());
+        let place = |target: u64| {
+            std::iter::successors(Some(1), |power| Some(power * generator % order))
+                .take(length)
+                .position(|power| power == target)
+        };
+        let (places, swapped) = match place(rest) {
+            Some(places) => (places, false),
+            None => (place(order - rest).unwrap_or(0), true),
+        };
+        let mut image = self.clone();
+        if class != self.class {
+            let terms = family::substitute(&self.family.terms(self.n)?, class, self.n / self.slots());
+            image.arithmetic = Columns::dispatch(&self.family, self.n, class, &terms, &self.prime)?;
+            (image.class, image.terms) = (class, terms.into());
+        }
+        Ok((image, places, swapped))
+    }
+
+    /// The exponent whose powers turn the slots: 5^(e/2), and 5 for integers.
+    pub(crate) fn generator(&self) -> u64 {
+        family::generator(self.n, self.slots())
+    }
+
+    /// The exponent k of the automorphism X -> X^k that turns slots by `places`: slot i of the image is slot i + places of the
+    /// argument, within its row.
+    pub fn rotation(&self, places: usize) -> u64 {
+        let order = 2 * self.n as u64;
+        (0..places % (self.slots() / self.rows())).fold(1, |power, _| power * self.generator() % order)
+    }
+
+    /// The exponent of the automorphism that swaps the two rows of slots of an integer modulus.
+    pub fn swap(&self) -> u64 {
+        2 * self.n as u64 - 1
+    }
+
+    /// The short representative of z.
+    ///
+    /// # Errors
+    /// Not N coefficients.
+    pub fn shorten(&self, z: &[i64]) -> Result<Vec<i64>, BfvError> {
+        let mut one = vec![0; self.words()];
+        one[0] = 1;
+        self.multiple(z, &one)
+    }
+
+    /// The short representative of `factor` z, the factor below p.
+    pub(crate) fn multiple(&self, z: &[i64], factor: &[u64]) -> Result<Vec<i64>, BfvError> {
+        self.check(z.len())?;
+        let mut out = vec![0; self.n];
+        self.arithmetic.shorten(z, factor, &mut out);
+        Ok(out)
+    }
+
+    /// -q modulo p, of the words of q.
+    pub(crate) fn negated_residue(&self, words: &[u64]) -> Vec<u64> {
+        self.arithmetic.negated_residue(words)
+    }
+
+    /// The work of [`Self::shorten`].
+    pub fn shorten_work(&self) -> Work {
+        self.arithmetic.work().0
+    }
+
+    /// The short plaintext with those values in its slots: [`Self::words`] words a slot, a number below p.
+    ///
+    /// # Errors
+    /// Another number of words, a value not below p, a modulus whose plaintexts do not split into slots.
+    pub fn encode(&self, values: &[u64]) -> Result<Vec<i64>, BfvError> {
+        self.check_slots(values.len())?;
+        if let Some(slot) = values.chunks_exact(self.words()).position(|value| !self.is_residue(value)) {
+            return Err(parameter(format!("the value of slot {slot} is not below the modulus of slots")));
+        }
+        let mut out = vec![0; self.n];
+        self.arithmetic.encode(values, &mut out)?;
+        Ok(out)
+    }
+
+    /// The values in the slots of a plaintext, short or not.
+    ///
+    /// # Errors
+    /// Not N coefficients, a modulus whose plaintexts do not split into slots.
+    pub fn decode(&self, z: &[i64]) -> Result<Vec<u64>, BfvError> {
+        self.check(z.len())?;
+        let mut values = vec![0; self.slots() * self.words()];
+        self.arithmetic.decode(z, &mut values)?;
+        Ok(values)
+    }
+
+    /// The work of [`Self::encode`] or of [`Self::decode`].
+    pub fn slots_work(&self) -> Work {
+        self.arithmetic.work().1
+    }
+
+    /// z(X^exponent), a plaintext modulo t(X^exponent).
+    ///
+    /// # Errors
+    /// Not N coefficients, an even exponent.
+    pub fn substitute(&self, z: &[i64], exponent: u64) -> Result<Vec<i64>, BfvError> {
+        self.check(z.len())?;
+        if exponent.is_multiple_of(2) {
+            return Err(ring::poly::AutomorphismError::Even(exponent).into());
+        }
+        let (n, mut out) = (self.n, vec![0; self.n]);
+        for (i, z) in z.iter().enumerate() {
+            let place = (i as u64 * (exponent % (2 * n as u64)) % (2 * n as u64)) as usize;
+            out[place % n] = if place < n { *z } else { -z };
+        }
+        Ok(out)
+    }
+
+    fn is_residue(&self, value: &[u64]) -> bool {
+        value.iter().rev().lt(self.prime.iter().rev())
+    }
+
+    fn check(&self, coefficients: usize) -> Result<(), BfvError> {
+        if coefficients == self.n {
+            return Ok(());
+        }
+        Err(parameter(format!("a plaintext has {} coefficients, not {coefficients}", self.n)))
+    }
+
+    fn check_slots(&self, words: usize) -> Result<(), BfvError> {
+        let expected = self.slots() * self.words();
+        if words == expected {
+            return Ok(());
+        }
+        Err(parameter(format!("the slots of a plaintext have {expected} words, not {words}")))
+    }
+}
