@@ -2,10 +2,20 @@
 //!
 //! Above [`lattice`], whose ciphertexts and keys these are: a plaintext m travels as the phase round(q m / t).
 
+mod base;
 mod error;
+mod multiply;
+pub mod noise;
 mod plain;
+mod products;
+mod scheme;
+pub mod switching;
 #[cfg(test)]
 mod tests;
 
 pub use error::BfvError;
+pub use multiply::{Lifted, Multiplier, MultiplyShape, Tensor};
 pub use plain::{Family, PlainModulus};
+pub use products::{Diagonals, sum_products, sum_products_work};
+pub use scheme::Scheme;
+pub use switching::{KeyHalf, RnsGadget, RotationChain, SeededKey, SwitchShape, SwitchingKey};
