@@ -59,7 +59,8 @@ impl<W: Word> Conversion<W> {
             for (((q, (inverse, shoup, reciprocal)), input), scaled) in
                 self.from.iter().zip(&self.parts).zip(input.chunks_exact(n)).zip(&mut scaled)
             {
-                for ((scaled, x), quotient) in scaled.iter_mut().zip(&input[start..start + length]).zip(&mut quotients) {
+                for ((scaled, x), quotient) in scaled.iter_mut().zip(&input[start..start + length]).zip(&mut quotients)
+                {
                     *scaled = q.mul_shoup(*x, *inverse, *shoup);
                     *quotient += scaled.to_u64() as f64 * reciprocal;
                 }
@@ -94,13 +95,7 @@ impl<W: Word> Division<W> {
 
     /// What the residues `kept` of numbers become, whose residues modulo the dropped primes are `dropped`. `transform` makes of
     /// coefficients modulo a prime of `ring`, given by its number, what `kept` holds.
-    pub(crate) fn divide(
-        &self,
-        ring: &Ring<W>,
-        dropped: &[W],
-        kept: &mut [W],
-        transform: impl Fn(usize, &mut [W]),
-    ) {
+    pub(crate) fn divide(&self, ring: &Ring<W>, dropped: &[W], kept: &mut [W], transform: impl Fn(usize, &mut [W])) {
         let (n, vectors) = (ring.n(), ring.vectors());
         let mut remainders = vec![W::default(); self.inverses.len() * n];
         self.remainder.convert(n, dropped, &mut remainders);

@@ -3,6 +3,7 @@
 //! Above [`lattice`], whose ciphertexts and keys these are: a plaintext m travels as the phase round(q m / t).
 
 mod base;
+mod ciphertext;
 mod error;
 mod multiply;
 pub mod noise;
@@ -13,9 +14,10 @@ pub mod switching;
 #[cfg(test)]
 mod tests;
 
+pub use ciphertext::Ciphertext;
 pub use error::BfvError;
 pub use multiply::{Lifted, Multiplier, MultiplyShape, Tensor};
-pub use plain::{Family, PlainModulus};
+pub use plain::{Family, ModulusId, PlainModulus};
 pub use products::{Diagonals, sum_products, sum_products_work};
 pub use scheme::Scheme;
 pub use switching::{KeyHalf, RnsGadget, RotationChain, SeededKey, SwitchShape, SwitchingKey};

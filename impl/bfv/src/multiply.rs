@@ -5,6 +5,7 @@
 
 use crate::base::{Conversion, Division};
 use crate::error::{BfvError, parameter};
+use crate::plain::ModulusId;
 use crate::scheme::Scheme;
 use crate::switching::{RnsGadget, SwitchShape, SwitchingKey};
 use lattice::Rlwe;
@@ -17,6 +18,7 @@ pub struct Multiplier<W: Word> {
     ring: Arc<Ring<W>>,
     /// The second ring, of modulus B.
     extension: Arc<Ring<W>>,
+    modulus: ModulusId,
     /// t(X) in both.
     t: [Poly<W, Ntt>; 2],
     lift: Conversion<W>,
@@ -73,7 +75,8 @@ impl MultiplyShape {
 
     /// The work of [`Multiplier::multiply`] of two lifted operands.
     pub fn multiply_work(self, gadget: SwitchShape) -> Work {
-        let relinearise = gadget.coefficient_digits_work() + gadget.switch_work() + self.ring.transforms(2) + self.ring.moves(1);
+        let relinearise =
+            gadget.coefficient_digits_work() + gadget.switch_work() + self.ring.transforms(2) + self.ring.moves(1);
         self.add_product_work() + self.scale_down_work() + relinearise
     }
 }
@@ -86,16 +89,23 @@ impl<W: Word> Multiplier<W> {
     pub fn new(scheme: &Scheme<W>, terms: usize) -> Result<Self, BfvError> {
         let (ring, n) = (scheme.ring(), scheme.ring().n());
         // |t tensor / q| is below terms * N q |t|_1 / 2, and one bit more keeps the way back from B exact.
-        let needed = ring.modulus_log2() + (n as f64).log2() + scheme.modulus().sum_norm().log2() + (terms.max(1) as f64).log2() + 1.0;
+        let needed = ring.modulus_log2()
+            + (n as f64).log2()
+            + scheme.modulus().sum_norm().log2()
+            + (terms.max(1) as f64).log2()
+            + 1.0;
         // Primes below 2^50 have the fastest transforms in words of 64 bits, but fewer longer ones may do.
         let primes = |bits: u32| {
             let mut left = needed;
             let candidates = ring::primes::primes_below(bits, 2 * n as u64).filter(|p| !ring.primes().contains(p));
-            let found: Vec<u64> = candidates.take_while(|p| {
-                let wanted = left > 0.0;
-                left -= (*p as f64).log2();
-                wanted
-            }).take(64).collect();
+            let found: Vec<u64> = candidates
+                .take_while(|p| {
+                    let wanted = left > 0.0;
+                    left -= (*p as f64).log2();
+                    wanted
+                })
+                .take(64)
+                .collect();
             (left <= 0.0).then_some(found)
         };
         let lengths: &[u32] = if W::BITS == 32 { &[28, 31] } else { &[50, 58, 61] };
@@ -111,9 +121,15 @@ impl<W: Word> Multiplier<W> {
             lift: Conversion::new(own, other),
             division: Division::new(own, other),
             back: Conversion::new(other, own),
+            modulus: scheme.modulus().id(),
             ring: ring.clone(),
             extension,
         })
+    }
+
+    /// The plaintext modulus.
+    pub fn modulus(&self) -> ModulusId {
+        self.modulus
     }
 
     /// What the cost of its products depends on.
@@ -149,7 +165,9 @@ impl<W: Word> Multiplier<W> {
 
     /// Adds the product of two operands to a sum.
     pub fn add_product(&self, sum: &mut Tensor<W>, left: &Lifted<W>, right: &Lifted<W>) {
-        for (ring, (sum, (left, right))) in self.rings().into_iter().zip(sum.0.iter_mut().zip(left.0.iter().zip(&right.0))) {
+        for (ring, (sum, (left, right))) in
+            self.rings().into_iter().zip(sum.0.iter_mut().zip(left.0.iter().zip(&right.0)))
+        {
             ring.mul_add_assign(&mut sum[0], &left.b, &right.b);
             ring.mul_add_assign(&mut sum[1], &left.a, &right.b);
             ring.mul_add_assign(&mut sum[1], &left.b, &right.a);

@@ -11,7 +11,8 @@ pub fn centred<W: Word>(ring: &Ring<W>, poly: &Poly<W, Coefficient>) -> Vec<f64>
     let q = ring.rns().product();
     let mut limbs = vec![0; ring.n() * q.len()];
     ring.rns().compose_limbs(poly.as_slice(), &mut limbs);
-    let value = |limbs: &mut dyn DoubleEndedIterator<Item = u64>| limbs.rfold(0.0, |sum, x| sum * 2f64.powi(64) + x as f64);
+    let value =
+        |limbs: &mut dyn DoubleEndedIterator<Item = u64>| limbs.rfold(0.0, |sum, x| sum * 2f64.powi(64) + x as f64);
     limbs
         .chunks_exact(q.len())
         .map(|x| {

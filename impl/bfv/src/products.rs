@@ -54,7 +54,7 @@ impl<W: Word> Diagonals<W> {
         mut entry: impl FnMut(usize, usize, &mut [u64]),
     ) -> Result<Self, BfvError> {
         let modulus = scheme.modulus();
-        let (row, words) = (modulus.slots() / modulus.rows(), modulus.words());
+        let (row, words) = (modulus.slots() / modulus.id().rows(), modulus.words());
         if baby == 0 || !row.is_multiple_of(baby) {
             return Err(parameter(format!("baby steps must divide the {row} slots of a row: {baby} do not")));
         }
@@ -69,8 +69,8 @@ impl<W: Word> Diagonals<W> {
             }
             plaintexts.push(scheme.prepare(&modulus.encode(&values)?)?);
         }
-        let baby_exponents = (1..baby).map(|places| modulus.rotation(places)).collect();
-        Ok(Self { baby, giant_exponent: modulus.rotation(baby), baby_exponents, plaintexts })
+        let baby_exponents = (1..baby).map(|places| modulus.id().rotation(places)).collect();
+        Ok(Self { baby, giant_exponent: modulus.id().rotation(baby), baby_exponents, plaintexts })
     }
 
     /// The exponents of the keys of the baby steps, 1 to B - 1 places.

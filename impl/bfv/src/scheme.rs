@@ -36,7 +36,9 @@ impl<W: Word> Scheme<W> {
         }
         if modulus.sum_norm().log2() + 2.0 > ring.modulus_log2() {
             let (q, t) = (ring.modulus_log2(), modulus.sum_norm());
-            return Err(parameter(format!("q of {q:.1} bits is not above 4 times {t}, the size of the plaintext modulus")));
+            return Err(parameter(format!(
+                "q of {q:.1} bits is not above 4 times {t}, the size of the plaintext modulus"
+            )));
         }
         let mut coefficients = vec![0; ring.n()];
         modulus.terms().for_each(|(exponent, coefficient)| coefficients[exponent] = coefficient);
@@ -46,14 +48,24 @@ impl<W: Word> Scheme<W> {
             for value in limb {
                 let inverse = prime.inverse(*value).filter(|_| *value != W::default());
                 *value = inverse.ok_or_else(|| {
-                    parameter(format!("the plaintext modulus has a common divisor with the prime {}", prime.value().to_u64()))
+                    parameter(format!(
+                        "the plaintext modulus has a common divisor with the prime {}",
+                        prime.value().to_u64()
+                    ))
                 })?;
             }
         }
         let q = ring.rns().product();
         // Newton's iteration doubles the right bits; q is odd.
         let q_inverse = (0..5).fold(q[0], |x, _| x.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(q[0]))));
-        Ok(Self { ring: ring.clone(), t, t_inverse, negated_q: modulus.negated_residue(q), q_inverse, modulus: modulus.clone() })
+        Ok(Self {
+            ring: ring.clone(),
+            t,
+            t_inverse,
+            negated_q: modulus.negated_residue(q),
+            q_inverse,
+            modulus: modulus.clone(),
+        })
     }
 
     /// The ring.
@@ -126,7 +138,11 @@ impl<W: Word> Scheme<W> {
     }
 
     fn check(&self, key: &RlweKey<W>) -> Result<(), BfvError> {
-        if self.ring.is_same(key.ring()) { Ok(()) } else { Err(BfvError::Mismatch("a scheme and a key of another ring")) }
+        if self.ring.is_same(key.ring()) {
+            Ok(())
+        } else {
+            Err(BfvError::Mismatch("a scheme and a key of another ring"))
+        }
     }
 
     /// The short plaintext that a phase w is nearest to: z = round(t w / q).
@@ -198,9 +214,10 @@ impl<W: Word> Scheme<W> {
     /// # Errors
     /// More primes than the ring has, none, too few for the plaintext modulus.
     pub fn prefix(&self, primes: usize) -> Result<Self, BfvError> {
-        let ring = self.ring.prefix(primes).ok_or_else(|| {
-            parameter(format!("answers keep 1 to {} primes, not {primes}", self.ring.primes().len()))
-        })?;
+        let ring = self
+            .ring
+            .prefix(primes)
+            .ok_or_else(|| parameter(format!("answers keep 1 to {} primes, not {primes}", self.ring.primes().len())))?;
         Self::new(&ring, &self.modulus)
     }
 
@@ -209,7 +226,7 @@ impl<W: Word> Scheme<W> {
     /// # Errors
     /// An even exponent.
     pub fn image(&self, exponent: u64) -> Result<Self, BfvError> {
-        let (modulus, _, _) = self.modulus.image(exponent)?;
+        let modulus = self.modulus.image(exponent)?;
         if modulus == self.modulus { Ok(self.clone()) } else { Self::new(&self.ring, &modulus) }
     }
 

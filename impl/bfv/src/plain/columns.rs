@@ -52,13 +52,7 @@ impl Columns<64, 1> {
 }
 
 impl<const B: usize, const L: usize> Columns<B, L> {
-    fn new(
-        family: &Family,
-        n: usize,
-        class: u64,
-        terms: &[(usize, i64)],
-        prime: &[u64],
-    ) -> Result<Self, BfvError> {
+    fn new(family: &Family, n: usize, class: u64, terms: &[(usize, i64)], prime: &[u64]) -> Result<Self, BfvError> {
         let (k, order) = (family.columns(n), 2 * n);
         let e = n / k;
         let p = element(prime);
@@ -67,7 +61,9 @@ impl<const B: usize, const L: usize> Columns<B, L> {
             return Err(parameter(format!("the modulus of the slots of {family:?} in degree {n} is not prime")));
         }
         let root = field.root_of_unity(order.trailing_zeros() as usize).ok_or_else(|| {
-            parameter(format!("the modulus of the slots of {family:?} is not 1 modulo 2N = {order}: plaintexts do not split"))
+            parameter(format!(
+                "the modulus of the slots of {family:?} is not 1 modulo 2N = {order}: plaintexts do not split"
+            ))
         })?;
         let power = |base, exponent: usize| field.pow(base, Element::from(exponent as u64));
         let (b, c) = match *family {
@@ -132,7 +128,8 @@ impl<const B: usize, const L: usize> Columns<B, L> {
         for i in 0..e {
             let sum = self.terms.iter().fold(0u64, |sum, &(exponent, coefficient)| {
                 // Y^e = -1 turns what comes from above round.
-                let (place, sign) = if i >= exponent { (i - exponent, coefficient) } else { (i + e - exponent, -coefficient) };
+                let (place, sign) =
+                    if i >= exponent { (i - exponent, coefficient) } else { (i + e - exponent, -coefficient) };
                 sum.wrapping_add(low[place].wrapping_mul(sign as u64))
             });
             out[self.k * i + j] = sum.wrapping_mul(inverse) as i64;

@@ -44,10 +44,14 @@ impl Family {
             },
             Self::Binomial { k, b } => {
                 if k == 0 || k >= n || !n.is_multiple_of(k) {
-                    return Err(parameter(format!("t(X) = X^{k} - {b} needs an exponent that divides N = {n}, below it")));
+                    return Err(parameter(format!(
+                        "t(X) = X^{k} - {b} needs an exponent that divides N = {n}, below it"
+                    )));
                 }
                 if !b.is_multiple_of(2) || !(2..=1 << 32).contains(&b) {
-                    return Err(parameter(format!("t(X) = X^{k} - {b} needs an even number from 2 to 2^32 in place of {b}")));
+                    return Err(parameter(format!(
+                        "t(X) = X^{k} - {b} needs an even number from 2 to 2^32 in place of {b}"
+                    )));
                 }
                 Ok(vec![(0, -(b as i64)), (1, 1)])
             }
@@ -63,7 +67,9 @@ impl Family {
             Self::Binomial { k, b } => {
                 let e = n / k;
                 if (b as f64).log2() * e as f64 >= (MAX_PRIME_BITS - 1) as f64 {
-                    return Err(parameter(format!("{b}^{e} + 1 is beyond {MAX_PRIME_BITS} bits, the longest modulus of a slot")));
+                    return Err(parameter(format!(
+                        "{b}^{e} + 1 is beyond {MAX_PRIME_BITS} bits, the longest modulus of a slot"
+                    )));
                 }
                 let power = (0..e).fold(Uint::<MAX_PRIME_BITS, 33>::ONE, |power, _| power.wrapping_mul(Uint::from(b)));
                 let prime = power.wrapping_add(Uint::ONE);

@@ -47,7 +47,8 @@ impl Arithmetic for Integer {
 
     fn negated_residue(&self, words: &[u64]) -> Vec<u64> {
         let modulus = &self.modulus;
-        let reduced = words.iter().rev().fold(0, |rest, word| modulus.reduce_u128(u128::from(rest) << 64 | u128::from(*word)));
+        let reduced =
+            words.iter().rev().fold(0, |rest, word| modulus.reduce_u128(u128::from(rest) << 64 | u128::from(*word)));
         vec![modulus.neg(reduced)]
     }
 

@@ -17,9 +17,11 @@ mod columns;
 mod dft;
 mod family;
 mod field;
+mod id;
 mod integer;
 
 pub use family::Family;
+pub use id::ModulusId;
 
 use crate::error::{BfvError, parameter};
 use columns::Columns;
@@ -44,10 +46,7 @@ pub(crate) trait Arithmetic: Send + Sync + fmt::Debug {
 /// A plaintext modulus t(X) of a ring of degree N. Cloning shares its tables.
 #[derive(Clone, Debug)]
 pub struct PlainModulus {
-    family: Family,
-    n: usize,
-    /// The modulus is the family's t(X^class): below 2 N / k, odd.
-    class: u64,
+    id: ModulusId,
     /// tau: exponents of Y = X^k, below e, with their coefficients.
     terms: Arc<[(usize, i64)]>,
     /// Little-endian words of p, the last not zero.
@@ -57,7 +56,7 @@ pub struct PlainModulus {
 
 impl PartialEq for PlainModulus {
     fn eq(&self, other: &Self) -> bool {
-        self.n == other.n && self.family == other.family && self.class == other.class
+        self.id == other.id
     }
 }
 
@@ -77,27 +76,23 @@ impl PlainModulus {
             Family::Integer { t } => Arc::new(integer::Integer::new(n, t, Kernel::best())?),
             _ => Columns::dispatch(&family, n, 1, &terms, &prime)?,
         };
-        Ok(Self { family, n, class: 1, terms: terms.into(), prime: prime.into(), arithmetic })
+        let id = ModulusId { family, n, class: 1 };
+        Ok(Self { id, terms: terms.into(), prime: prime.into(), arithmetic })
     }
 
-    /// Its family.
-    pub fn family(&self) -> Family {
-        self.family
+    /// Which it is.
+    pub fn id(&self) -> ModulusId {
+        self.id
     }
 
     /// N.
     pub fn n(&self) -> usize {
-        self.n
+        self.id.n
     }
 
     /// k: columns of a plaintext, and slots where all of them split.
     pub fn slots(&self) -> usize {
-        self.family.columns(self.n)
-    }
-
-    /// Rows of slots, which rotations turn each on its own: two of N/2 for integers, else one.
-    pub fn rows(&self) -> usize {
-        if self.slots() == self.n { 2 } else { 1 }
+        self.id.slots()
     }
 
     /// Little-endian words of p, the modulus of a slot.
@@ -125,55 +120,18 @@ impl PlainModulus {
         self.terms.iter().map(|(_, coefficient)| (*coefficient as f64).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// The modulus t(X^exponent), that of what X -> X^exponent makes of plaintexts, and by how many places that turns the slots: slot
-    /// i of the image is slot i + places of the argument. Integers keep their t, and -1 swaps their rows: (places, swapped).
+    /// The modulus t(X^exponent), under which the image of a plaintext by X -> X^exponent is. Integers keep theirs.
     ///
     /// # Errors
     /// An even exponent.
-    pub fn image(&self, exponent: u64) -> Result<(Self, usize, bool), BfvError> {
-        let order = 2 * self.n as u64;
-        if exponent.is_multiple_of(2) {
-            return Err(ring::poly::AutomorphismError::Even(exponent).into());
+    pub fn image(&self, exponent: u64) -> Result<Self, BfvError> {
+        let id = self.id.image(exponent)?;
+        if id == self.id {
+            return Ok(self.clone());
         }
-        let turn = 2 * (self.n / self.slots()) as u64;
-        let total = self.class * (exponent % order) % order;
-        let class = total % turn;
-        // total = class * rest with rest = 1 modulo 2e: a power of the generator, or minus one for integers.
-        let rest = total * family::inverse(class, order) % order;
-        let (generator, length) = (self.generator(), self.slots() / self.rows());
-        let place = |target: u64| {
-            std::iter::successors(Some(1), |power| Some(power * generator % order))
-                .take(length)
-                .position(|power| power == target)
-        };
-        let (places, swapped) = match place(rest) {
-            Some(places) => (places, false),
-            None => (place(order - rest).unwrap_or(0), true),
-        };
-        let mut image = self.clone();
-        if class != self.class {
-            let terms = family::substitute(&self.family.terms(self.n)?, class, self.n / self.slots());
-            image.arithmetic = Columns::dispatch(&self.family, self.n, class, &terms, &self.prime)?;
-            (image.class, image.terms) = (class, terms.into());
-        }
-        Ok((image, places, swapped))
-    }
-
-    /// The exponent whose powers turn the slots: 5^(e/2), and 5 for integers.
-    pub(crate) fn generator(&self) -> u64 {
-        family::generator(self.n, self.slots())
-    }
-
-    /// The exponent k of the automorphism X -> X^k that turns slots by `places`: slot i of the image is slot i + places of the
-    /// argument, within its row.
-    pub fn rotation(&self, places: usize) -> u64 {
-        let order = 2 * self.n as u64;
-        (0..places % (self.slots() / self.rows())).fold(1, |power, _| power * self.generator() % order)
-    }
-
-    /// The exponent of the automorphism that swaps the two rows of slots of an integer modulus.
-    pub fn swap(&self) -> u64 {
-        2 * self.n as u64 - 1
+        let terms = family::substitute(&id.family.terms(id.n)?, id.class, id.n / id.slots());
+        let arithmetic = Columns::dispatch(&id.family, id.n, id.class, &terms, &self.prime)?;
+        Ok(Self { id, terms: terms.into(), arithmetic, prime: self.prime.clone() })
     }
 
     /// The short representative of z.
@@ -189,7 +147,7 @@ impl PlainModulus {
     /// The short representative of `factor` z, the factor below p.
     pub(crate) fn multiple(&self, z: &[i64], factor: &[u64]) -> Result<Vec<i64>, BfvError> {
         self.check(z.len())?;
-        let mut out = vec![0; self.n];
+        let mut out = vec![0; self.n()];
         self.arithmetic.shorten(z, factor, &mut out);
         Ok(out)
     }
@@ -213,7 +171,7 @@ impl PlainModulus {
         if let Some(slot) = values.chunks_exact(self.words()).position(|value| !self.is_residue(value)) {
             return Err(parameter(format!("the value of slot {slot} is not below the modulus of slots")));
         }
-        let mut out = vec![0; self.n];
+        let mut out = vec![0; self.n()];
         self.arithmetic.encode(values, &mut out)?;
         Ok(out)
     }
@@ -243,7 +201,7 @@ impl PlainModulus {
         if exponent.is_multiple_of(2) {
             return Err(ring::poly::AutomorphismError::Even(exponent).into());
         }
-        let (n, mut out) = (self.n, vec![0; self.n]);
+        let (n, mut out) = (self.n(), vec![0; self.n()]);
         for (i, z) in z.iter().enumerate() {
             let place = (i as u64 * (exponent % (2 * n as u64)) % (2 * n as u64)) as usize;
             out[place % n] = if place < n { *z } else { -z };
@@ -256,10 +214,10 @@ impl PlainModulus {
     }
 
     fn check(&self, coefficients: usize) -> Result<(), BfvError> {
-        if coefficients == self.n {
+        if coefficients == self.n() {
             return Ok(());
         }
-        Err(parameter(format!("a plaintext has {} coefficients, not {coefficients}", self.n)))
+        Err(parameter(format!("a plaintext has {} coefficients, not {coefficients}", self.n())))
     }
 
     fn check_slots(&self, words: usize) -> Result<(), BfvError> {

@@ -88,7 +88,8 @@ impl<W: Word> RnsGadget<W> {
             0 => Some(key_ring.clone()),
             _ => key_ring.prefix(primes.saturating_sub(special)),
         };
-        let ring = ring.ok_or_else(|| parameter(format!("{special} special primes of {primes} leave none for ciphertexts")))?;
+        let ring =
+            ring.ok_or_else(|| parameter(format!("{special} special primes of {primes} leave none for ciphertexts")))?;
         if !(1..=61).contains(&base_log2) {
             return Err(parameter(format!("digits have 1 to 61 bits, not {base_log2}")));
         }
@@ -136,13 +137,16 @@ impl<W: Word> RnsGadget<W> {
         self.ring.rns().moduli().iter().zip(&self.counts).enumerate().flat_map(move |(i, (modulus, count))| {
             let p = special.iter().fold(W::from_u64(1), |p, prime| modulus.mul(p, modulus.reduce_u64(*prime)));
             let base = modulus.pow(modulus.reduce_u64(2), u64::from(self.base_log2));
-            std::iter::successors(Some(p), move |weight| Some(modulus.mul(*weight, base))).take(*count).map(move |w| (i, w))
+            std::iter::successors(Some(p), move |weight| Some(modulus.mul(*weight, base)))
+                .take(*count)
+                .map(move |w| (i, w))
         })
     }
 
     /// The sum of digits with rows, divided by P.
     fn sum(&self, digits: &Digits<W>, half: &KeyHalf<W>) -> Result<Poly<W, Ntt>, BfvError> {
-        let fits = |polys: &[Poly<W, Ntt>]| polys.len() == self.rows() && polys.iter().all(|poly| self.key_ring.owns(poly));
+        let fits =
+            |polys: &[Poly<W, Ntt>]| polys.len() == self.rows() && polys.iter().all(|poly| self.key_ring.owns(poly));
         if !fits(&digits.0) || !fits(&half.rows) {
             return Err(BfvError::Mismatch("a gadget and digits or a key of another"));
         }

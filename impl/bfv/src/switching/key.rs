@@ -80,7 +80,11 @@ impl<W: Word> SeededKey<W> {
     /// A gadget of another ring or number of rows.
     pub fn masks(&self, gadget: &RnsGadget<W>) -> Result<KeyHalf<W>, BfvError> {
         let ring = gadget.key_ring();
-        KeyHalf::new(gadget, self.exponent, self.rows.iter().map(|row| ring.expand(&row.seed.prg(), row.stream)).collect())
+        KeyHalf::new(
+            gadget,
+            self.exponent,
+            self.rows.iter().map(|row| ring.expand(&row.seed.prg(), row.stream)).collect(),
+        )
     }
 
     /// The bodies.
