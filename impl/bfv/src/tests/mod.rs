@@ -1,12 +1,20 @@
 //! Every operation against schoolbook arithmetic over the integers.
 
+mod multiply;
+mod noise;
 mod plain;
+mod products;
+mod scheme;
+mod setup;
+mod switching;
+mod work;
 
 use crate::{Family, PlainModulus};
 use num_bigint::BigInt;
 use rand::RngCore;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
+pub(crate) use setup::Setup;
 
 pub(crate) fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
@@ -31,7 +39,15 @@ pub(crate) fn big(z: &[i64]) -> Vec<BigInt> {
 
 /// The exact product of two plaintexts, which must fit words.
 pub(crate) fn product(a: &[i64], b: &[i64]) -> Vec<i64> {
-    negacyclic(&big(a), &big(b)).into_iter().map(|x| i64::try_from(x).unwrap()).collect()
+    let n = a.len();
+    let mut out = vec![0i128; n];
+    for (i, a) in a.iter().enumerate() {
+        for (j, b) in b.iter().enumerate() {
+            let product = i128::from(*a) * i128::from(*b);
+            out[(i + j) % n] += if i + j < n { product } else { -product };
+        }
+    }
+    out.into_iter().map(|x| i64::try_from(x).unwrap()).collect()
 }
 
 /// The number in those words.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rand::RngCore;
 
 /// p / t(X), an integer polynomial, from the closed forms of the families.
-fn cofactor(family: Family, n: usize) -> Vec<BigInt> {
+pub(crate) fn cofactor(family: Family, n: usize) -> Vec<BigInt> {
     let mut out = vec![BigInt::ZERO; n];
     match family {
         Family::Integer { .. } => out[0] = BigInt::from(1),
