@@ -2,6 +2,7 @@
 //!
 //! Above [`lattice`], whose ciphertexts and keys these are: a plaintext m travels as the phase round(q m / t).
 
+mod algebraic;
 mod base;
 mod ciphertext;
 mod error;
@@ -14,6 +15,7 @@ pub mod switching;
 #[cfg(test)]
 mod tests;
 
+pub use algebraic::{Algebraic, AlgebraicCiphertext};
 pub use ciphertext::Ciphertext;
 pub use error::BfvError;
 pub use multiply::{Lifted, Multiplier, MultiplyShape, Tensor};

@@ -1,5 +1,6 @@
 //! Every operation against schoolbook arithmetic over the integers.
 
+mod algebraic;
 mod multiply;
 mod noise;
 mod plain;
