@@ -112,9 +112,7 @@ impl<W: Word> Multiplier<W> {
         let chosen = lengths.iter().filter_map(|bits| primes(*bits)).min_by_key(Vec::len);
         let chosen = chosen.ok_or_else(|| parameter(format!("too few primes = 1 mod {} hold products of q", 2 * n)))?;
         let extension = Ring::new(n, &chosen, ring.kernel())?;
-        let mut coefficients = vec![0; n];
-        scheme.modulus().terms().for_each(|(exponent, coefficient)| coefficients[exponent] = coefficient);
-        let extended_t = extension.forward(extension.from_signed(&coefficients));
+        let extended_t = scheme.modulus().in_ring(&extension);
         let (own, other) = (ring.rns().moduli(), extension.rns().moduli());
         Ok(Self {
             t: [scheme.t().clone(), extended_t],

@@ -40,9 +40,7 @@ impl<W: Word> Scheme<W> {
                 "q of {q:.1} bits is not above 4 times {t}, the size of the plaintext modulus"
             )));
         }
-        let mut coefficients = vec![0; ring.n()];
-        modulus.terms().for_each(|(exponent, coefficient)| coefficients[exponent] = coefficient);
-        let t = ring.forward(ring.from_signed(&coefficients));
+        let t = modulus.in_ring(ring);
         let mut t_inverse = t.clone();
         for ((prime, _), limb) in ring.limbs().iter().zip(t_inverse.limbs_mut()) {
             for value in limb {

@@ -25,7 +25,7 @@ pub use id::ModulusId;
 
 use crate::error::{BfvError, parameter};
 use columns::Columns;
-use ring::{Kernel, Work};
+use ring::{Kernel, Ntt, Poly, Ring, Word, Work};
 use std::fmt;
 use std::sync::Arc;
 
@@ -108,6 +108,13 @@ impl PlainModulus {
     /// t(X): exponents of X with their coefficients.
     pub fn terms(&self) -> impl Iterator<Item = (usize, i64)> {
         self.terms.iter().map(|(exponent, coefficient)| (exponent * self.slots(), *coefficient))
+    }
+
+    /// t(X) in a ring of degree N.
+    pub(crate) fn in_ring<W: Word>(&self, ring: &Ring<W>) -> Poly<W, Ntt> {
+        let mut coefficients = vec![0; self.n()];
+        self.terms().for_each(|(exponent, coefficient)| coefficients[exponent] = coefficient);
+        ring.forward(ring.from_signed(&coefficients))
     }
 
     /// The sum of the magnitudes of t(X)'s coefficients: short plaintexts are at most half of it.
