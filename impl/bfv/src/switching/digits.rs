@@ -36,7 +36,13 @@ impl<W: Word> RnsGadget<W> {
             for digits in digits.chunks_exact(n) {
                 let mut transformed = key_ring.zero();
                 for ((prime, plan), limb) in key_ring.limbs().iter().zip(transformed.limbs_mut()) {
-                    limb.iter_mut().zip(digits).for_each(|(out, digit)| *out = prime.from_signed(*digit));
+                    if self.below_primes() {
+                        // Transforms take numbers below 2p, so that p is added whatever the sign.
+                        let p = prime.value().to_u64();
+                        limb.iter_mut().zip(digits).for_each(|(x, d)| *x = W::from_u64(p.wrapping_add_signed(*d)));
+                    } else {
+                        limb.iter_mut().zip(digits).for_each(|(x, d)| *x = prime.from_signed(*d));
+                    }
                     plan.forward(limb);
                 }
                 out.push(transformed);

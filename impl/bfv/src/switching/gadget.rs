@@ -19,6 +19,8 @@ pub struct RnsGadget<W: Word> {
     base_log2: u32,
     /// Digits of a residue, by prime of q.
     counts: Vec<usize>,
+    /// Whether all digits are below all primes of keys in magnitude.
+    below_primes: bool,
     /// The division by P, if there is one.
     division: Option<Division<W>>,
 }
@@ -96,8 +98,11 @@ impl<W: Word> RnsGadget<W> {
         let moduli = key_ring.rns().moduli();
         let (kept, dropped) = moduli.split_at(primes - special);
         let counts = kept.iter().map(|q| q.bits().div_ceil(base_log2) as usize).collect();
+        // A digit is at most half of the base; a whole residue at most half of its prime.
+        let digit_bits = kept.iter().map(|q| q.bits().min(base_log2) - 1).max().unwrap_or(0);
+        let below_primes = key_ring.primes().iter().all(|p| *p > 1 << digit_bits);
         let division = (special > 0).then(|| Division::new(dropped, kept));
-        Ok(Self { ring, key_ring: key_ring.clone(), base_log2, counts, division })
+        Ok(Self { ring, key_ring: key_ring.clone(), base_log2, counts, below_primes, division })
     }
 
     /// The ring of ciphertexts.
@@ -118,6 +123,11 @@ impl<W: Word> RnsGadget<W> {
     /// Digits of a residue, by prime of q.
     pub fn counts(&self) -> &[usize] {
         &self.counts
+    }
+
+    /// Whether all digits are below all primes of keys in magnitude.
+    pub(super) fn below_primes(&self) -> bool {
+        self.below_primes
     }
 
     /// Rows of a key.
