@@ -46,7 +46,7 @@ impl Formula {
 
     /// A product: each noise times what the other operand exceeds its plaintext by, in multiples of t; the rounding.
     fn product(&self, left: f64, right: f64) -> f64 {
-        let rounding = (1.0 + self.weight + self.weight.powi(2)) / 12.0;
+        let rounding = (1.0 + self.weight + 2.0 * self.weight.powi(2)) / 12.0;
         let cross = (left + right) * N as f64 * self.norm.powi(2) * (1.0 + self.weight) / 12.0;
         self.switched(cross + self.norm.powi(2) * rounding / self.q.powi(2))
     }

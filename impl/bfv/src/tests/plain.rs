@@ -167,7 +167,8 @@ fn refusals_name_what_is_wrong() {
     refused(Family::Binomial { k: 3, b: 2 }, 64, "divides N = 64");
     refused(Family::Binomial { k: 64, b: 2 }, 64, "below it");
     refused(Family::Binomial { k: 4, b: 3 }, 64, "even number");
-    refused(Family::Binomial { k: 16, b: 20 }, 64, "not prime");
+    // 10^4 + 1 = 73 * 137.
+    refused(Family::Binomial { k: 16, b: 10 }, 64, "not prime");
     refused(Family::Binomial { k: 32, b: 10 }, 64, "not 1 modulo 2N = 128");
     refused(Family::Binomial { k: 1, b: 65536 }, 256, "beyond 2112 bits");
     let modulus = PlainModulus::new(Family::Integer { t: 256 }, 64).unwrap();

@@ -82,9 +82,10 @@ fn noise_beyond_a_half_is_measured_and_decrypts_wrong() {
     let mut setup = Setup::<u64>::new(shape, family, 4);
     let z = setup.plaintext();
     let mut ciphertext = setup.encrypt(&z);
+    // Three quarters of q / t.
     let mut shift = vec![0; shape.n];
-    shift[5] = (setup.ring().modulus_log2() - (7681f64).log2()).exp2() as i64 * 3 / 4;
-    let shift = setup.ring().forward(setup.ring().from_signed(&shift));
+    shift[5] = setup.ring().modulus_u128().unwrap() / 7681 / 4 * 3;
+    let shift = setup.ring().forward(setup.ring().from_u128(&shift));
     setup.ring().add_assign(&mut ciphertext.b, &shift);
     let noise = setup.scheme.noise(&setup.key, &ciphertext, &z).unwrap();
     assert!((noise[5] - 0.75).abs() < 1e-6 && noise[4].abs() < 1e-6, "{:?}", &noise[4..6]);
