@@ -7,6 +7,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::primes::primes_below;
 use ring::{DiscreteGaussian, Kernel, Kind, Ring, Seed, StdDev};
+use std::time::Duration;
 
 struct Setting {
     name: &'static str,
@@ -73,7 +74,6 @@ fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
     let values: Vec<u64> =
         (0..modulus.slots() * words).map(|i| if i % words == 0 { i as u64 % 60_000 } else { 0 }).collect();
     let mut group = c.benchmark_group(name);
-    group.sample_size(20);
     group.bench_function("encode", |b| b.iter(|| modulus.encode(&values)));
     let z = modulus.encode(&values)?;
     group.bench_function("decode", |b| b.iter(|| modulus.decode(&z)));
@@ -113,7 +113,11 @@ fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
 }
 
 fn main() -> Result<(), Failure> {
-    let mut criterion = Criterion::default().configure_from_args();
+    let mut criterion = Criterion::default()
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_millis(800))
+        .sample_size(20)
+        .configure_from_args();
     SETTINGS.iter().try_for_each(|setting| operations(&mut criterion, setting))?;
     criterion.final_summary();
     Ok(())
