@@ -170,8 +170,8 @@ impl<W: Word> Algebraic<W> {
         ring.products(parts.saturating_add(1)) + ring.transforms(1)
     }
 
-    /// The ciphertext modulo the first primes only, with the number b^-1 modulo t by which its plaintext is multiplied, b the product of
-    /// the others: a phase x becomes (x - d) / b, where d = x modulo b and d = 0 modulo t.
+    /// The ciphertext modulo the first primes only, and the number b^-1 modulo t by which that multiplies its plaintext, where b is
+    /// the product of the other primes: a phase x becomes (x - d) / b with d = x modulo b and d = 0 modulo t.
     ///
     /// # Errors
     /// A target that does not have the ring's first primes or another t, a ciphertext of another ring.

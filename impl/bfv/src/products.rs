@@ -30,8 +30,8 @@ pub fn sum_products_work(ring: RingShape, terms: u64) -> Work {
     ring.products(terms.saturating_mul(2))
 }
 
-/// A square matrix of slot values, or one for each row of slots, ready to multiply encrypted vectors: baby steps of one slot, each by
-/// a key of its own from the digits of the input, giant steps by one key.
+/// A square matrix of slot values, or one for each row of slots, ready to multiply encrypted vectors. Baby steps have a key each and
+/// start from the digits of the input, giant steps have one key for all.
 ///
 /// y = sum_g rot_(g B)(sum_b d_(g, b) rot_b(v)), where d_(g, b) is diagonal g B + b turned back by g B.
 #[derive(Clone, Debug)]
@@ -43,8 +43,8 @@ pub struct Diagonals<W: Word> {
 }
 
 impl<W: Word> Diagonals<W> {
-    /// The matrix with those entries: `entry` writes the words of what slot i of the result takes of place j of the vector, in the same
-    /// row of slots. `baby`: B, which divides the slots of a row.
+    /// The matrix with those entries: `entry` writes the words of entry (i, j), which slot i of the result takes of place j of the
+    /// vector's row of slots. `baby`: B, which divides the slots of a row.
     ///
     /// # Errors
     /// A B that does not divide the slots of a row, entries that are not below the modulus of slots.

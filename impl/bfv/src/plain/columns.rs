@@ -112,7 +112,7 @@ impl<const B: usize, const L: usize> Columns<B, L> {
         coefficients.fold(Element::ZERO, |sum, z| field.add(field.mul(sum, self.b), field.from_signed(*z)))
     }
 
-    /// Writes column j of the short plaintext whose column is `residue`; `c` is the constant of 1/t times what multiplies the residue.
+    /// Writes column j of a short plaintext: `residue` times a factor; `c` is that factor times the constant of 1/t.
     ///
     /// Coefficient i of m / t is u_i / p with u_i = c b^-i m modulo p, centred. The short coefficients are t times these fractions:
     /// integers, small, and so known from their lowest words.

@@ -80,7 +80,7 @@ impl SwitchShape {
 }
 
 impl<W: Word> RnsGadget<W> {
-    /// The gadget of keys modulo the primes of `key_ring`, the last `special` of which are special, with digits of `base_log2` bits.
+    /// The gadget of keys modulo the primes of `key_ring`, the last `special` of which are special; digits have `base_log2` bits.
     ///
     /// # Errors
     /// No prime left for ciphertexts, a base outside 2 to 2^61.

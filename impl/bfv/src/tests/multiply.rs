@@ -68,3 +68,30 @@ fn products_decrypt() {
         assert_eq!(turned.multiply(&right, &multiplier, &setup.gadget, &key).is_ok(), turned.modulus == id);
     }
 }
+
+#[test]
+fn slots_multiply_at_the_sizes_of_protocols() {
+    for (n, bits, primes, family) in [
+        (2048, 18, 2, Family::Binomial { k: 512, b: 16 }),
+        (4096, 37, 2, Family::Binomial { k: 512, b: 65620 }),
+        (4096, 40, 1, Family::Goldilocks),
+        (8192, 49, 3, Family::Integer { t: 65537 }),
+        (16384, 50, 2, Family::Binomial { k: 8192, b: 66560 }),
+    ] {
+        let shape = Shape { n, bits, primes, special: 1, base_log2: 61 };
+        let mut setup = Setup::<u64>::new(shape, family, 4);
+        let (modulus, multiplier) = (setup.modulus().clone(), Multiplier::new(&setup.scheme, 1).unwrap());
+        let [key, rotation] = [setup.relinearisation_key(), setup.rotation_key(modulus.id().rotation(1))];
+        let [u, v] = [0; 2].map(|_| values(&modulus, &mut setup.rng));
+        let [x, y] = [&u, &v].map(|values| multiplier.lift(&setup.encrypt(&modulus.encode(values).unwrap())).unwrap());
+        let product = multiplier.multiply(&x, &y, &setup.gadget, &key).unwrap();
+        let turned = setup.gadget.automorphism(&product, &rotation).unwrap();
+        let found = modulus.decode(&setup.decrypt(&turned)).unwrap();
+        let (p, words, row) = (number(modulus.prime()), modulus.words(), modulus.slots() / modulus.id().rows());
+        for (slot, found) in found.chunks(words).enumerate() {
+            let source = slot - slot % row + (slot + 1) % row;
+            let [u, v] = [&u, &v].map(|values| number(&values[source * words..][..words]));
+            assert_eq!(number(found), u * v % &p, "{family:?}, N = {n}, slot {slot}");
+        }
+    }
+}

@@ -95,7 +95,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
     #[test]
     fn automorphisms_map_plaintexts(half in 0u64..64, base_log2 in 8u32..=61, special in 0usize..2, seed: u64) {
-        let shape = Shape { n: 64, bits: 50, primes: 2, special, base_log2: if special == 0 { base_log2.min(24) } else { base_log2 } };
+        let base_log2 = if special == 0 { base_log2.min(24) } else { base_log2 };
+        let shape = Shape { n: 64, bits: 50, primes: 2, special, base_log2 };
         let mut setup = Setup::<u64>::new(shape, Family::Integer { t: 257 }, seed);
         let z = setup.plaintext();
         let ciphertext = setup.encrypt(&z);
