@@ -109,7 +109,7 @@ impl<const B: usize, const L: usize> Columns<B, L> {
     fn collapse(&self, z: &[i64], j: usize) -> Element<B, L> {
         let field = &self.field;
         let coefficients = z[j..].iter().step_by(self.k).rev();
-        coefficients.fold(Element::ZERO, |sum, z| field.add(field.mul(sum, self.b), field.from_signed(*z)))
+        coefficients.fold(Element::ZERO, |sum, z| field.add(field.mul(sum, self.b), field.signed_residue(*z)))
     }
 
     /// Writes column j of a short plaintext: `residue` times a factor; `c` is that factor times the constant of 1/t.

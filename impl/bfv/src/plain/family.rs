@@ -22,6 +22,9 @@ pub enum Family {
     Goldilocks,
 }
 
+/// The largest integer modulus: short plaintexts and their sums fit words.
+const MAX_INTEGER: u64 = (1 << 60) - 1;
+
 /// The largest number that p may be, in bits: b^e + 1 for the toy rings of the thesis.
 const MAX_PRIME_BITS: usize = 2112;
 
@@ -39,7 +42,7 @@ impl Family {
     pub(super) fn terms(&self, n: usize) -> Result<Vec<(usize, i64)>, BfvError> {
         match *self {
             Self::Integer { t } => match t {
-                2..1_152_921_504_606_846_976 => Ok(vec![(0, t as i64)]),
+                2..=MAX_INTEGER => Ok(vec![(0, t as i64)]),
                 _ => Err(parameter(format!("an integer plaintext modulus is from 2 to 2^60 - 1, not {t}"))),
             },
             Self::Binomial { k, b } => {

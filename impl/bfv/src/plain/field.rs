@@ -67,7 +67,7 @@ impl<const B: usize, const L: usize> Field<B, L> {
 
     /// The residue of a signed number.
     #[inline(always)]
-    pub(super) fn from_signed(&self, x: i64) -> Element<B, L> {
+    pub(super) fn signed_residue(&self, x: i64) -> Element<B, L> {
         let mut limbs = [0; L];
         limbs[0] = x.unsigned_abs();
         let mut magnitude = Element::from_limbs(limbs);
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(big(field.pow(a, b)), wide_a.modpow(&wide_b, &wide_p));
         let magnitude = BigUint::from(signed.unsigned_abs()) % &wide_p;
         let expected = if signed < 0 { (&wide_p - magnitude) % &wide_p } else { magnitude };
-        assert_eq!(big(field.from_signed(signed)), expected);
+        assert_eq!(big(field.signed_residue(signed)), expected);
         let long: Vec<u64> = words.iter().chain(&other).copied().collect();
         let expected = long.iter().rev().fold(BigUint::ZERO, |sum, limb| (sum << 64) + limb) % &wide_p;
         assert_eq!(big(field.reduce(&long)), expected);
