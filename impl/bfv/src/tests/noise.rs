@@ -28,18 +28,21 @@ impl Formula {
         let weight = 2.0 * N as f64 / 3.0;
         let square: Vec<i64> = product(&t(setup.modulus()), &t(setup.modulus()));
         let (norm, square_norm) = (setup.modulus().norm(), norm(&square));
-        // Coefficients of short plaintexts are t(X) times fractions, each of which is b times its neighbour modulo 1. So they are
-        // uniform digits, independent, for integers and binomials; the trinomial takes fractions so far apart that these are
-        // independent, and what they make of it is not.
-        let digits = match setup.modulus().id().family {
-            Family::Integer { t } => (t as f64).powi(2) - 1.0,
-            Family::Binomial { b, .. } => (b as f64).powi(2) - 1.0,
-            Family::Goldilocks => (square_norm / norm).powi(2),
+        // A short plaintext is t(X) times fractions. Where these are independent, as the trinomial's are, its product with noise t(X) e is
+        // t(X)^2 times them. A binomial's fraction is b times its neighbour modulo 1: its digits, -b/2 to b/2 with half the weight at both
+        // ends, have variance (b^2 + 2)/12 and, an end being followed by a digit of the other sign, covariance -b/8.
+        let growth = match setup.modulus().id().family {
+            Family::Integer { t } => ((t as f64).powi(2) - 1.0) / 12.0,
+            Family::Binomial { b, .. } => {
+                let b = b as f64;
+                (b * b + 2.0) / 12.0 + 2.0 * b * (b / 8.0) / (1.0 + b * b)
+            }
+            Family::Goldilocks => (square_norm / norm).powi(2) / 12.0,
         };
         Self {
             norm,
             square_norm,
-            plaintext: N as f64 * digits / 12.0,
+            plaintext: N as f64 * growth,
             q: setup.ring().modulus_log2().exp2(),
             weight,
             switch: switch(&setup.gadget, weight),
