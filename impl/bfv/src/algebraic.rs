@@ -207,6 +207,14 @@ impl<W: Word> Algebraic<W> {
         Ok((AlgebraicCiphertext { parts }, inverse.to_u64()))
     }
 
+    /// The work of [`Self::switch`] of so many parts to the first `kept` primes.
+    pub fn switch_work(ring: RingShape, kept: usize, parts: u64) -> Work {
+        let (to, dropped) = (RingShape { primes: kept, ..ring }, ring.primes.saturating_sub(kept) as u64);
+        // A residue modulo each prime that is kept, and one modulo t, takes a product with one of each dropped prime.
+        let residues = to.products(dropped + 1) + RingShape { primes: 1, ..ring }.products(dropped + 1) + to.moves(1);
+        (ring.transforms(1) + residues + to.transforms(1)) * parts
+    }
+
     fn check(&self, key: &RlweKey<W>) -> Result<(), BfvError> {
         if self.ring.is_same(key.ring()) {
             Ok(())

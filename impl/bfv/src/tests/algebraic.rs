@@ -5,8 +5,9 @@ use super::*;
 use crate::{Algebraic, AlgebraicCiphertext};
 use lattice::noise::Moments;
 use lattice::{Masks, RlweKey, Secret};
+use ring::ntt::transforms_done;
 use ring::primes::primes_below;
-use ring::{DiscreteGaussian, Kernel, Ring, Seed, StdDev, Word};
+use ring::{DiscreteGaussian, Kernel, Kind, Ring, Seed, StdDev, Word};
 
 const T: u64 = 257;
 
@@ -56,11 +57,17 @@ fn check_polynomial<W: Word>(bits: u32, primes: usize, kept: usize) {
     assert_eq!(value.parts.len(), 4);
     bv.scheme.add_assign(&mut value, &a).unwrap();
     let expected: Vec<i64> = product(&reduce(&product(&x, &y)), &z).iter().zip(&x).map(|(p, x)| p + x).collect();
+    let before = transforms_done();
     assert_eq!(bv.scheme.decrypt(&bv.key, &value).unwrap(), reduce(&expected));
+    let work = Algebraic::<W>::decrypt_work(bv.scheme.ring().shape(), 4);
+    assert_eq!(work.get(Kind::Transform(64)), transforms_done() - before);
 
     let short = Algebraic::new(&bv.scheme.ring().prefix(kept).unwrap(), T).unwrap();
     let key = RlweKey::from_coefficients(short.ring(), bv.key.coefficients().to_vec()).unwrap();
+    let before = transforms_done();
     let (switched, factor) = bv.scheme.switch(&value, &short).unwrap();
+    let work = Algebraic::<W>::switch_work(bv.scheme.ring().shape(), kept, 4);
+    assert_eq!(work.get(Kind::Transform(64)), transforms_done() - before);
     let multiplied: Vec<i64> = reduce(&expected).iter().map(|x| x * factor as i64).collect();
     assert_eq!(short.decrypt(&key, &switched).unwrap(), reduce(&multiplied));
     assert!(short.switch(&switched, &bv.scheme).is_err() && short.decrypt(&bv.key, &switched).is_err());
