@@ -1,6 +1,6 @@
 //! Plaintexts in columns, each a residue modulo a prime of any length: binomials and the Goldilocks trinomial.
 
-use super::Arithmetic;
+use super::arithmetic::Arithmetic;
 use super::dft::{Dft, reverse};
 use super::family::{self, Family};
 use super::field::{Element, Field};

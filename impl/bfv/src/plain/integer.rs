@@ -1,6 +1,7 @@
 //! Integers as plaintext moduli: single words, and slots by the plain negacyclic transform.
 
-use super::{Arithmetic, family};
+use super::arithmetic::Arithmetic;
+use super::family;
 use crate::error::{BfvError, parameter};
 use ring::{Kernel, Kind, Modulus, NttPlan, Work};
 

@@ -13,6 +13,7 @@
 //! | binomial (GBFV; CLPX where k = 1) | X^k - b | k | b^e + 1 | b | 1/b |
 //! | Goldilocks | X^22k - 2 X^11k + 4, k = N/32 | k | 2^64 - 2^32 + 1 | 8 | 2^62 - 2^30 |
 
+mod arithmetic;
 mod columns;
 mod dft;
 mod family;
@@ -24,24 +25,10 @@ pub use family::Family;
 pub use id::ModulusId;
 
 use crate::error::{BfvError, parameter};
+use arithmetic::Arithmetic;
 use columns::Columns;
 use ring::{Kernel, Ntt, Poly, Ring, Word, Work};
-use std::fmt;
 use std::sync::Arc;
-
-/// Arithmetic modulo one t(X), of any size of p.
-pub(crate) trait Arithmetic: Send + Sync + fmt::Debug {
-    /// The representative of `factor` z modulo t(X) with the coefficients t [m / t]_1; the factor in words, below p.
-    fn shorten(&self, z: &[i64], factor: &[u64], out: &mut [i64]);
-    /// The number in those little-endian words modulo p, negated, in as many words as p has.
-    fn negated_residue(&self, words: &[u64]) -> Vec<u64>;
-    /// The short plaintext with those values in the slots, each below p, as words one slot after the other.
-    fn encode(&self, values: &[u64], out: &mut [i64]) -> Result<(), BfvError>;
-    /// The values in the slots.
-    fn decode(&self, z: &[i64], values: &mut [u64]) -> Result<(), BfvError>;
-    /// The work of [`Self::shorten`], and that of [`Self::encode`] or [`Self::decode`].
-    fn work(&self) -> (Work, Work);
-}
 
 /// A plaintext modulus t(X) of a ring of degree N. Cloning shares its tables.
 #[derive(Clone, Debug)]

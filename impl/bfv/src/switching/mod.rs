@@ -7,6 +7,7 @@ mod chain;
 mod digits;
 mod gadget;
 mod key;
+mod switch;
 
 pub use chain::RotationChain;
 pub use digits::Digits;
