@@ -1,6 +1,6 @@
 //! The operations of BFV and GBFV at the sizes of protocols: HintlessPIR's rotations, PIRANA's products.
 
-use bfv::{Family, Multiplier, PlainModulus, RnsGadget, RotationChain, Scheme, SeededKey, sum_products};
+use bfv::{BfvError, Family, Multiplier, PlainModulus, RnsGadget, RotationChain, Scheme, SeededKey, sum_products};
 use criterion::Criterion;
 use lattice::{Masks, RlweKey, Secret};
 use rand_chacha::ChaCha20Rng;
@@ -94,7 +94,7 @@ fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
     group.bench_function("hoisted_rotation", |b| b.iter(|| gadget.switch(&digits, &ciphertext.b, &rotation)));
     let chain = RotationChain::new(&gadget, ciphertext.a.clone(), rotation.masks(), 64)?;
     group.bench_function("bodies_of_63_rotations", |b| {
-        b.iter(|| chain.for_bodies(&gadget, ciphertext.b.clone(), rotation.bodies(), |_, _| ()));
+        b.iter(|| chain.for_bodies::<BfvError>(&gadget, vec![ciphertext.b.clone()], &[rotation.bodies()], |_, _| Ok(())));
     });
 
     let multiplier = Multiplier::new(&scheme, 1)?;

@@ -38,24 +38,29 @@ impl<W: Word> RotationChain<W> {
         &self.masks
     }
 
-    /// Calls with the number and the body of every ciphertext of the chain, from the body of the input.
+    /// Calls with the number of every ciphertext of the chain and its body for each input, from the inputs' bodies and the bodies of
+    /// their keys. All inputs share one pass over the digits.
     ///
     /// # Errors
-    /// A body or a key of another gadget.
-    pub fn for_bodies(
+    /// A body or a key of another gadget, other numbers of bodies and keys, the first error of `each`.
+    pub fn for_bodies<E: From<BfvError>>(
         &self,
         gadget: &RnsGadget<W>,
-        body: Poly<W, Ntt>,
-        key: &KeyHalf<W>,
-        mut each: impl FnMut(usize, &Poly<W, Ntt>),
-    ) -> Result<(), BfvError> {
-        let mut body = body;
-        each(0, &body);
+        mut bodies: Vec<Poly<W, Ntt>>,
+        keys: &[&KeyHalf<W>],
+        mut each: impl FnMut(usize, &[Poly<W, Ntt>]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        each(0, &bodies)?;
         for (step, digits) in self.digits.iter().enumerate() {
-            body = gadget.switch_body(digits, &body, key)?;
-            each(step + 1, &body);
+            bodies = gadget.switch_bodies(digits, &bodies, keys)?;
+            each(step + 1, &bodies)?;
         }
         Ok(())
+    }
+
+    /// Bytes of the digits, which [`Self::for_bodies`] reads.
+    pub fn digit_bytes(&self) -> usize {
+        self.digits.iter().map(Digits::bytes).sum()
     }
 
     /// Bytes in memory.

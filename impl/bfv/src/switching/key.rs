@@ -115,8 +115,13 @@ impl<W: Word> SeededKey<W> {
             out.write_seed(&first.seed);
             out.write_all(&[first.stream], u64::BITS);
         }
-        self.rows.iter().for_each(|row| out.write_poly(gadget.key_ring(), &row.b));
+        self.write_bodies(gadget, &mut out);
         out.finish()
+    }
+
+    /// Writes the bodies alone, for a receiver that knows the seed: see [`KeyHalf::read_bodies`].
+    pub fn write_bodies(&self, gadget: &RnsGadget<W>, out: &mut Writer) {
+        self.rows.iter().for_each(|row| out.write_poly(gadget.key_ring(), &row.b));
     }
 
     /// Inverse of [`Self::to_bytes`] of a key of that gadget and exponent (1 for relinearisation): the bytes do not tell which.
@@ -139,7 +144,7 @@ impl<W: Word> SeededKey<W> {
 /// any automorphism as they are.
 #[derive(Clone, Debug)]
 pub struct KeyHalf<W: Word> {
-    pub(super) rows: Vec<Poly<W, Ntt>>,
+    pub(crate) rows: Vec<Poly<W, Ntt>>,
     map: Automorphism,
 }
 
@@ -166,6 +171,15 @@ impl<W: Word> KeyHalf<W> {
         let (prg, ring) = (seed.prg(), gadget.key_ring());
         let rows = (0..gadget.rows() as u64).map(|t| ring.expand(&prg, first.wrapping_add(t)));
         Self::new(gadget, exponent, rows.collect())
+    }
+
+    /// The bodies that [`SeededKey::write_bodies`] wrote of a key of that gadget and exponent.
+    ///
+    /// # Errors
+    /// An even exponent, a residue not below its prime.
+    pub fn read_bodies(gadget: &RnsGadget<W>, exponent: u64, input: &mut Reader) -> Result<Self, BfvError> {
+        let rows = (0..gadget.rows()).map(|_| Ok(input.poly(gadget.key_ring())?));
+        Self::new(gadget, exponent, rows.collect::<Result<_, BfvError>>()?)
     }
 
     /// The exponent of the key's automorphism.

@@ -2,7 +2,7 @@
 
 use super::setup::{Shape, cases};
 use super::*;
-use crate::{Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey};
+use crate::{BfvError, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey};
 use lattice::{Masks, Rlwe};
 use proptest::prelude::*;
 use ring::{Kernel, Ring, Seed};
@@ -76,11 +76,19 @@ fn chains_of_public_masks_rotate_bodies_alone() {
         let bodies = received.bodies(&setup.gadget).unwrap();
         let (mut expected, mut turned) = (z, Vec::new());
         chain
-            .for_bodies(&setup.gadget, query.b, &bodies, |step, b| {
-                turned.push(Rlwe { a: chain.masks()[step].clone(), b: b.clone() });
+            .for_bodies::<BfvError>(&setup.gadget, vec![query.b.clone(), query.b], &[&bodies, &bodies], |step, b| {
+                assert!(b[0] == b[1], "inputs do not mix");
+                turned.push(Rlwe { a: chain.masks()[step].clone(), b: b[0].clone() });
+                Ok(())
             })
             .unwrap();
         assert_eq!(turned.len(), 5);
+        let mut bare = lattice::wire::Writer::default();
+        seeded.write_bodies(&setup.gadget, &mut bare);
+        let bare = bare.finish();
+        let mut input = lattice::wire::Reader::of(&bare);
+        let read = KeyHalf::read_bodies(&setup.gadget, exponent, &mut input).unwrap();
+        assert!(input.finish().is_ok() && read.rows == bodies.rows);
         for ciphertext in turned {
             assert_eq!(setup.decrypt(&ciphertext), expected, "{family:?}");
             expected = setup.modulus().shorten(&setup.modulus().substitute(&expected, exponent).unwrap()).unwrap();

@@ -2,7 +2,7 @@
 
 use super::setup::cases;
 use super::*;
-use crate::{Diagonals, Multiplier, RotationChain, Scheme};
+use crate::{BfvError, Diagonals, Multiplier, RotationChain, Scheme};
 use ring::ntt::transforms_done;
 use ring::{Kind, Work};
 
@@ -44,7 +44,7 @@ fn transforms_are_counted() {
         check(n, &switch.chain_work(4), || drop(chain()));
         let chain = chain();
         check(n, &switch.chain_bodies_work(4), || {
-            chain.for_bodies(gadget, ciphertext.b.clone(), key.bodies(), |_, _| ()).unwrap();
+            chain.for_bodies::<BfvError>(gadget, vec![ciphertext.b.clone()], &[key.bodies()], |_, _| Ok(())).unwrap();
         });
 
         let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();

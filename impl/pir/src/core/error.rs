@@ -58,6 +58,7 @@ from_below!(
     lattice::LatticeError,
     lattice::lwe::LweError,
     lattice::wire::WireError,
+    bfv::BfvError,
     ring::KernelError,
     ring::MatrixError,
     ring::matrix::column::ResidueVectorError,
