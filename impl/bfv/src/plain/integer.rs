@@ -5,6 +5,11 @@ use super::family;
 use crate::error::{BfvError, parameter};
 use ring::{Kernel, Kind, Modulus, NttPlan, Work};
 
+/// The work of encoding or decoding n slots.
+pub(super) fn slots_work(n: usize) -> Work {
+    Work::from([(Kind::Transform(n), 1), (Kind::MovedSlots, n as u64)])
+}
+
 /// Arithmetic modulo an integer t.
 #[derive(Debug)]
 pub(super) struct Integer {
@@ -71,7 +76,6 @@ impl Arithmetic for Integer {
     }
 
     fn work(&self) -> (Work, Work) {
-        let n = self.n as u64;
-        (Work::of(Kind::ResidueMultiplyAdds, &[n]), Work::from([(Kind::Transform(self.n), 1), (Kind::MovedSlots, n)]))
+        (Work::of(Kind::ResidueMultiplyAdds, &[self.n as u64]), slots_work(self.n))
     }
 }

@@ -186,6 +186,11 @@ impl PlainModulus {
         self.arithmetic.work().1
     }
 
+    /// The same of integers in degree `n`, without a modulus at hand.
+    pub fn integer_slots_work(n: usize) -> Work {
+        integer::slots_work(n)
+    }
+
     /// z(X^exponent), a plaintext modulo t(X^exponent).
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::core::{Context, Error, Result};
 /// Blocks that are made side by side, which lie side by side in the matrix.
 pub const GROUP: usize = 4;
 /// Plaintexts of each of these blocks that are made before they are stored.
-const CHUNK: usize = 32;
+pub const CHUNK: usize = 32;
 
 /// The tables of one modulus of slots.
 pub struct Blocks {

@@ -66,6 +66,17 @@ impl Layout {
         (0..self.slots).map(coefficient).collect()
     }
 
+    /// The slots of a block's answer: the sums of its plaintexts' slots, each times the coefficient of the secret that it meets. `rows`: those
+    /// of the hint, as long as the secret.
+    pub fn products(&self, rows: &[u32], secret: &[u32], t: &Modulus<u64>) -> Vec<u64> {
+        let product = |slot: usize| {
+            let Some(row) = rows.chunks_exact(secret.len()).nth(slot % self.block_rows) else { return 0 };
+            let columns = (0..self.terms()).map(|term| self.column(slot, term)).filter(|column| *column < row.len());
+            t.from_signed(columns.map(|c| i64::from(row[c] as i32) * i64::from(secret[c] as i32)).sum())
+        };
+        (0..self.slots).map(product).collect()
+    }
+
     /// The sums of slots that are <H[r], s>, for every row r of a block.
     pub fn sums(&self, slots: &[u64], t: &Modulus<u64>) -> Vec<u64> {
         let mut sums = vec![0; self.block_rows];

@@ -85,8 +85,8 @@ impl Server {
                 return Ok(());
             }
             for (i, vector) in vectors.iter_mut().enumerate() {
-                let pair = |bodies: &'_ Vec<_>| [2 * i, 2 * i + 1].map(|k| bodies.get(k).unwrap_or(&zero));
-                let pairs: Vec<[&Poly<u32, Ntt>; 2]> = pending.iter().map(pair).collect();
+                let pairs: Vec<[&Poly<u32, Ntt>; 2]> =
+                    pending.iter().map(|bodies| [&bodies[2 * i], bodies.get(2 * i + 1).unwrap_or(&zero)]).collect();
                 vector.set(turn + 1 - pending.len(), &pairs)?;
             }
             pending.clear();

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
 use crate::parts::bfv::BfvRing;
 use crate::parts::lwe_matrix::{Lwe, PlainModuli, Tiling};
+use crate::parts::ring_matrix::check_secret;
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "hintlesspir";
@@ -46,6 +47,7 @@ impl ParameterSet for Set {
     fn check(&self) -> Result<()> {
         in_range("columns_per_row", self.columns_per_row, 1..=1 << 16)?;
         self.lwe.check()?;
+        check_secret("lwe.secret", self.lwe.secret, self.lwe.dimension)?;
         self.plain_moduli.check()?;
         self.ring.check(2)?;
         power_of_two("block_rows", self.block_rows, 2..=self.ring.degree, ", the ring degree")?;
