@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, inspire, inspire2, layered, pirouette, respire, simplepir, simpleypir
+from . import doublepir, hintlesspir, inspire, inspire2, layered, pirouette, respire, simplepir, simpleypir
 from .stage import Chance, Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
 PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "simplepir": simplepir.chain,
     "doublepir": doublepir.chain,
+    "hintlesspir": hintlesspir.chain,
     "ypir": layered.chain,
     "simpleypir": simpleypir.chain,
     "inspire0": layered.chain,

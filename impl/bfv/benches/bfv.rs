@@ -94,7 +94,9 @@ fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
     group.bench_function("hoisted_rotation", |b| b.iter(|| gadget.switch(&digits, &ciphertext.b, &rotation)));
     let chain = RotationChain::new(&gadget, ciphertext.a.clone(), rotation.masks(), 64)?;
     group.bench_function("bodies_of_63_rotations", |b| {
-        b.iter(|| chain.for_bodies::<BfvError>(&gadget, vec![ciphertext.b.clone()], &[rotation.bodies()], |_, _| Ok(())));
+        b.iter(|| {
+            chain.for_bodies::<BfvError>(&gadget, vec![ciphertext.b.clone()], &[rotation.bodies()], |_, _| Ok(()))
+        });
     });
 
     let multiplier = Multiplier::new(&scheme, 1)?;

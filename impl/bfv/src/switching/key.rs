@@ -144,7 +144,7 @@ impl<W: Word> SeededKey<W> {
 /// any automorphism as they are.
 #[derive(Clone, Debug)]
 pub struct KeyHalf<W: Word> {
-    pub(crate) rows: Vec<Poly<W, Ntt>>,
+    pub(super) rows: Vec<Poly<W, Ntt>>,
     map: Automorphism,
 }
 
@@ -180,6 +180,11 @@ impl<W: Word> KeyHalf<W> {
     pub fn read_bodies(gadget: &RnsGadget<W>, exponent: u64, input: &mut Reader) -> Result<Self, BfvError> {
         let rows = (0..gadget.rows()).map(|_| Ok(input.poly(gadget.key_ring())?));
         Self::new(gadget, exponent, rows.collect::<Result<_, BfvError>>()?)
+    }
+
+    /// The rows, each mapped back by the automorphism.
+    pub fn rows(&self) -> &[Poly<W, Ntt>] {
+        &self.rows
     }
 
     /// The exponent of the key's automorphism.

@@ -88,7 +88,7 @@ fn chains_of_public_masks_rotate_bodies_alone() {
         let bare = bare.finish();
         let mut input = lattice::wire::Reader::of(&bare);
         let read = KeyHalf::read_bodies(&setup.gadget, exponent, &mut input).unwrap();
-        assert!(input.finish().is_ok() && read.rows == bodies.rows);
+        assert!(input.finish().is_ok() && read.rows() == bodies.rows());
         for ciphertext in turned {
             assert_eq!(setup.decrypt(&ciphertext), expected, "{family:?}");
             expected = setup.modulus().shorten(&setup.modulus().substitute(&expected, exponent).unwrap()).unwrap();

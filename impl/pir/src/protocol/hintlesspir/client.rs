@@ -179,8 +179,7 @@ impl protocol::Client for Client {
         let public = self.public()?;
         let secrets = self.set.lwe.keys(indices.len(), &mut context.rng)?;
         let (columns, [error, _]) = (linear.columns, &self.errors);
-        let mut bodies =
-            encrypt_zero(&public.matrix, columns, &secrets, error, context.kernel, &mut context.rng)?;
+        let mut bodies = encrypt_zero(&public.matrix, columns, &secrets, error, context.kernel, &mut context.rng)?;
         let each = key_bytes(&self.set) as usize;
         let [mut keys, mut query] = [each, 4 * columns].map(|bytes| FrameBuilder::new(bytes * indices.len()));
         let distribution = self.set.ring.secret.distribution();

@@ -47,7 +47,8 @@ pub(super) fn quoted_answer_bytes(set: &Set, layout: &Layout) -> u64 {
 
 pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = set.layout(workload.shape)?;
-    let load = Load { set, layout, ring: set.ring.shape(), queries: workload.queries, touched: layout.touched(workload) };
+    let load =
+        Load { set, layout, ring: set.ring.shape(), queries: workload.queries, touched: layout.touched(workload) };
     let mut sizes = Sizes::of(&Numbers::new(set, &layout, load.touched));
     let (queries, columns) = (workload.queries, layout.linear.columns as u64);
     let [keys, answer] = [key_bytes(set), answer_bytes(set, &layout)].map(|bytes| count(&[bytes, queries]));
@@ -131,7 +132,10 @@ impl Load<'_> {
             .saturating_add(sums)
             .saturating_add(4 * n * columns.min(QUERY_CHUNK_ROWS as u64));
         let buffers = hint_buffers_bytes(linear.columns, set.lwe.dimension);
-        let kept = server.iter().map(|table| table.bytes).fold(linear.memory_bytes() - linear.stored_bytes(), u64::saturating_add);
+        let kept = server
+            .iter()
+            .map(|table| table.bytes)
+            .fold(linear.memory_bytes() - linear.stored_bytes(), u64::saturating_add);
         MemoryMap {
             server,
             client: vec![TableBytes::new("seed", SEED_BYTES as u64)],
@@ -188,7 +192,11 @@ impl Load<'_> {
         let read = columns + polynomials * degree * ring.primes as u64;
         let parsed = Work::of(Kind::WordsRead, &[read, queries]) + ring.moves(set.ring.digits() as u64) * queries;
         plan.step("answer", "parse", parsed);
-        plan.step("answer", "product", matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries));
+        plan.step(
+            "answer",
+            "product",
+            matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries),
+        );
         // Two of three moves store a turn beside those of another query.
         let turns = self.switching().chain_bodies_work(terms) * queries + ring.moves(2 * terms) * queries;
         plan.step("answer", "rotations", (turns + Work::of(Kind::BytesRead, &[self.digit_bytes()])) * moduli);

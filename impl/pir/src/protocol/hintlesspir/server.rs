@@ -57,7 +57,8 @@ impl Server {
         let parts = [("keys", key_bytes(&self.set) as usize), ("query", 4 * self.layout.linear.columns)];
         for_each_query(NAME, requests, &parts, |parts| {
             let mut input = Reader::of(parts[0]);
-            let secrets = self.blocks.iter().map(|_| input.poly(&self.public.ring)).collect::<std::result::Result<_, _>>();
+            let secrets =
+                self.blocks.iter().map(|_| input.poly(&self.public.ring)).collect::<std::result::Result<_, _>>();
             let rotation = KeyHalf::read_bodies(&self.public.gadget, self.public.exponent(), &mut input);
             keys.push(Keys {
                 secrets: secrets.map_err(Error::in_message("keys"))?,
@@ -146,16 +147,17 @@ impl protocol::Server for Server {
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let (clock, threads) = (&context.clock, context.threads);
         let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
-        let products = clock.time("answer_product", Group::Online, || {
-            self.database.product(&queries, context.kernel, threads)
-        })?;
+        let products =
+            clock.time("answer_product", Group::Online, || self.database.product(&queries, context.kernel, threads))?;
         let turns = clock.time("answer_rotations", Group::Online, || {
             side_by_side(0..self.blocks.len(), threads, |number| self.turns(number, &keys))
         })?;
         let sums = clock.time("answer_blocks", Group::Online, || {
-            let sums = self.blocks.iter().zip(&turns).map(|(blocks, turns)| {
-                Ok(blocks.matrix.multiply(&turns.iter().collect::<Vec<_>>(), threads)?)
-            });
+            let sums = self
+                .blocks
+                .iter()
+                .zip(&turns)
+                .map(|(blocks, turns)| Ok(blocks.matrix.multiply(&turns.iter().collect::<Vec<_>>(), threads)?));
             sums.collect::<Result<Vec<_>>>()
         })?;
         let modulus = self.set.switch.map(|switch| switch.body_modulus);
