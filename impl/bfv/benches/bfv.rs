@@ -1,6 +1,6 @@
 //! The operations of BFV and GBFV at the sizes of protocols: HintlessPIR's rotations, PIRANA's products.
 
-use bfv::{BfvError, Family, Multiplier, PlainModulus, RnsGadget, RotationChain, Scheme, SeededKey, sum_products};
+use bfv::{ChainKeys, Family, Multiplier, PlainModulus, RnsGadget, RotationChain, Scheme, SeededKey, sum_products};
 use criterion::Criterion;
 use lattice::{Masks, RlweKey, Secret};
 use rand_chacha::ChaCha20Rng;
@@ -93,11 +93,8 @@ fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
     let digits = gadget.digits(&ciphertext.a);
     group.bench_function("hoisted_rotation", |b| b.iter(|| gadget.switch(&digits, &ciphertext.b, &rotation)));
     let chain = RotationChain::new(&gadget, ciphertext.a.clone(), rotation.masks(), 64)?;
-    group.bench_function("bodies_of_63_rotations", |b| {
-        b.iter(|| {
-            chain.for_bodies::<BfvError>(&gadget, vec![ciphertext.b.clone()], &[rotation.bodies()], |_, _| Ok(()))
-        });
-    });
+    let (keys, bodies) = (ChainKeys::new(&gadget, vec![rotation.bodies().clone()])?, [ciphertext.b.clone()]);
+    group.bench_function("body_of_a_turn", |b| b.iter(|| chain.turn(&gadget, 32, &bodies, &keys)));
 
     let multiplier = Multiplier::new(&scheme, 1)?;
     let key = SeededKey::relinearisation(&gadget, &wide, &error, &mut masks, &mut rng)?.expand(&gadget)?;

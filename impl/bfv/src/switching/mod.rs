@@ -9,7 +9,7 @@ mod gadget;
 mod key;
 mod switch;
 
-pub use chain::RotationChain;
+pub use chain::{ChainKeys, RotationChain};
 pub use digits::Digits;
 pub use gadget::{RnsGadget, SwitchShape};
 pub use key::{KeyHalf, SeededKey, SwitchingKey};

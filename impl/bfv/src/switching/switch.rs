@@ -8,22 +8,21 @@ use lattice::Rlwe;
 use ring::{Coefficient, Ntt, Poly, Word};
 
 impl<W: Word> RnsGadget<W> {
-    /// The sums of digits with the rows of several halves, divided by P.
-    fn sums(&self, digits: &Digits<W>, halves: &[&KeyHalf<W>]) -> Result<Vec<Poly<W, Ntt>>, BfvError> {
+    /// The sum of digits with rows, divided by P.
+    fn sum(&self, digits: &Digits<W>, half: &KeyHalf<W>) -> Result<Poly<W, Ntt>, BfvError> {
         let fits =
             |polys: &[Poly<W, Ntt>]| polys.len() == self.rows() && polys.iter().all(|poly| self.key_ring().owns(poly));
-        if !fits(&digits.0) || !halves.iter().all(|half| fits(&half.rows)) {
+        if !fits(&digits.0) || !fits(&half.rows) {
             return Err(BfvError::Mismatch("a gadget and digits or a key of another"));
         }
-        let left: Vec<_> = digits.0.iter().collect();
-        let right: Vec<_> = (0..left.len()).flat_map(|row| halves.iter().map(move |half| &half.rows[row])).collect();
-        let mut sums: Vec<_> = halves.iter().map(|_| self.key_ring().zero()).collect();
-        self.key_ring().sum_products(&left, &right, &mut sums.iter_mut().collect::<Vec<_>>());
-        Ok(sums.into_iter().map(|sum| self.divided(sum)).collect())
+        let (left, right): (Vec<_>, Vec<_>) = (digits.0.iter().collect(), half.rows.iter().collect());
+        let mut sum = self.key_ring().zero();
+        self.key_ring().sum_products(&left, &right, &mut [&mut sum]);
+        Ok(self.divided(sum))
     }
 
     /// A polynomial modulo q P divided by P.
-    fn divided(&self, mut sum: Poly<W, Ntt>) -> Poly<W, Ntt> {
+    pub(super) fn divided(&self, mut sum: Poly<W, Ntt>) -> Poly<W, Ntt> {
         let Some(division) = self.division() else { return sum };
         let (n, kept) = (self.ring().n(), self.ring().primes().len());
         let (first, dropped) = sum.as_mut_slice().split_at_mut(kept * n);
@@ -33,11 +32,6 @@ impl<W: Word> RnsGadget<W> {
         out.as_mut_slice().copy_from_slice(first);
         division.divide(self.ring(), dropped, out.as_mut_slice(), |i, limb| self.ring().limbs()[i].1.forward(limb));
         out
-    }
-
-    /// The sum of digits with the rows of one half.
-    fn sum(&self, digits: &Digits<W>, half: &KeyHalf<W>) -> Result<Poly<W, Ntt>, BfvError> {
-        Ok(self.sums(digits, &[half])?.swap_remove(0))
     }
 
     /// The mask of a ciphertext switched by a key, from the digits of its mask and the key's masks.
@@ -58,28 +52,12 @@ impl<W: Word> RnsGadget<W> {
         body: &Poly<W, Ntt>,
         bodies: &KeyHalf<W>,
     ) -> Result<Poly<W, Ntt>, BfvError> {
-        Ok(self.switch_bodies(digits, std::slice::from_ref(body), &[bodies])?.swap_remove(0))
-    }
-
-    /// The same of several ciphertexts with one mask, hence the same digits, each under a key of its own.
-    ///
-    /// # Errors
-    /// Digits, a body or a key of another gadget, other numbers of bodies and keys.
-    pub fn switch_bodies(
-        &self,
-        digits: &Digits<W>,
-        bodies: &[Poly<W, Ntt>],
-        keys: &[&KeyHalf<W>],
-    ) -> Result<Vec<Poly<W, Ntt>>, BfvError> {
-        if bodies.len() != keys.len() || !bodies.iter().all(|body| self.ring().owns(body)) {
-            return Err(BfvError::Mismatch("a gadget and ciphertexts of another ring or number"));
+        if !self.ring().owns(body) {
+            return Err(BfvError::Mismatch("a gadget and a ciphertext of another ring"));
         }
-        let sums = self.sums(digits, keys)?.into_iter().zip(bodies).zip(keys);
-        let switched = sums.map(|((mut sum, body), key)| {
-            self.ring().add_assign(&mut sum, body);
-            key.permute(self.ring(), sum)
-        });
-        Ok(switched.collect())
+        let mut sum = self.sum(digits, bodies)?;
+        self.ring().add_assign(&mut sum, body);
+        Ok(bodies.permute(self.ring(), sum))
     }
 
     /// The ciphertext of that body, and a mask of those digits, mapped and switched by a key.

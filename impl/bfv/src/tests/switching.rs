@@ -2,7 +2,7 @@
 
 use super::setup::{Shape, cases};
 use super::*;
-use crate::{BfvError, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey};
+use crate::{ChainKeys, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey};
 use lattice::{Masks, Rlwe};
 use proptest::prelude::*;
 use ring::{Kernel, Ring, Seed};
@@ -75,14 +75,17 @@ fn chains_of_public_masks_rotate_bodies_alone() {
         let received = SeededKey::from_bytes(&setup.gadget, exponent, &bytes).unwrap();
         let bodies = received.bodies(&setup.gadget).unwrap();
         let (mut expected, mut turned) = (z, Vec::new());
-        chain
-            .for_bodies::<BfvError>(&setup.gadget, vec![query.b.clone(), query.b], &[&bodies, &bodies], |step, b| {
-                assert!(b[0] == b[1], "inputs do not mix");
-                turned.push(Rlwe { a: chain.masks()[step].clone(), b: b[0].clone() });
-                Ok(())
-            })
-            .unwrap();
-        assert_eq!(turned.len(), 5);
+        let keys = ChainKeys::new(&setup.gadget, vec![bodies.clone(), bodies.clone()]).unwrap();
+        let mut b = vec![query.b.clone(), query.b];
+        for step in 0..5 {
+            if step > 0 {
+                b = chain.turn(&setup.gadget, step, &b, &keys).unwrap();
+            }
+            assert!(b[0] == b[1], "inputs do not mix");
+            turned.push(Rlwe { a: chain.masks()[step].clone(), b: b[0].clone() });
+        }
+        assert!(chain.turn(&setup.gadget, 5, &b, &keys).is_err(), "beyond the chain");
+        assert!(chain.turn(&setup.gadget, 1, &b[1..], &keys).is_err(), "a body for each key");
         let mut bare = lattice::wire::Writer::default();
         seeded.write_bodies(&setup.gadget, &mut bare);
         let bare = bare.finish();

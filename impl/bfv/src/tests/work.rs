@@ -2,7 +2,7 @@
 
 use super::setup::cases;
 use super::*;
-use crate::{BfvError, Diagonals, Multiplier, RotationChain, Scheme};
+use crate::{ChainKeys, Diagonals, Multiplier, RotationChain, Scheme};
 use ring::ntt::transforms_done;
 use ring::{Kind, Work};
 
@@ -43,8 +43,10 @@ fn transforms_are_counted() {
         let chain = || RotationChain::new(gadget, ciphertext.a.clone(), key.masks(), 4).unwrap();
         check(n, &switch.chain_work(4), || drop(chain()));
         let chain = chain();
+        let keys = ChainKeys::new(gadget, vec![key.bodies().clone()]).unwrap();
         check(n, &switch.chain_bodies_work(4), || {
-            chain.for_bodies::<BfvError>(gadget, vec![ciphertext.b.clone()], &[key.bodies()], |_, _| Ok(())).unwrap();
+            let mut bodies = vec![ciphertext.b.clone()];
+            (1..4).for_each(|step| bodies = chain.turn(gadget, step, &bodies, &keys).unwrap());
         });
 
         let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();

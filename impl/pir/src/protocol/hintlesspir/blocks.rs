@@ -15,12 +15,14 @@ use crate::core::{Context, Error, Result};
 pub const GROUP: usize = 4;
 /// Plaintexts of each of these blocks that are made before they are stored.
 pub const CHUNK: usize = 32;
+/// Turns of a segment, a multiple of [`CHUNK`]: so few that the turned bodies are still in a cache when they are multiplied.
+pub const SEGMENT: usize = 64;
 
 /// The tables of one modulus of slots.
 pub struct Blocks {
     number: usize,
-    /// The plaintexts: a row for each term, a column for each block.
-    pub matrix: PolyMatrix,
+    /// The plaintexts by segments of turns: a row for each term, a column for each block.
+    pub segments: Vec<PolyMatrix>,
     /// The mask of the encrypted secret at every turn, and its digits.
     pub chain: RotationChain<u32>,
     /// The masks of an answer's ciphertexts, as they are sent: no query changes them.
@@ -32,8 +34,9 @@ impl Blocks {
     pub fn new(number: usize, layout: &Layout, public: &Public) -> Result<Self> {
         let chain =
             RotationChain::new(&public.gadget, public.secret_mask(number), &public.key_half()?, layout.terms())?;
-        let matrix = PolyMatrix::zero(&public.ring, layout.terms(), layout.blocks())?;
-        Ok(Self { number, matrix, chain, masks: vec![Vec::new(); layout.blocks()] })
+        let segment = || Ok(PolyMatrix::zero(&public.ring, segment_turns(layout), layout.blocks())?);
+        let segments = (0..layout.terms() / segment_turns(layout)).map(|_| segment()).collect::<Result<_>>()?;
+        Ok(Self { number, segments, chain, masks: vec![Vec::new(); layout.blocks()] })
     }
 
     /// Makes blocks, given in order, of the rows of the hint, n words each.
@@ -52,14 +55,15 @@ impl Blocks {
                 Ok(Skewed::new(*layout, &hint[rows.start * n..rows.end * n], n, t))
             };
             let skewed = side_by_side(group.iter(), context.threads, skew)?;
+            let turns = segment_turns(layout);
             for first in (0..layout.terms()).step_by(CHUNK) {
                 let terms = first..layout.terms().min(first + CHUNK);
                 let places = terms.flat_map(|term| group.iter().zip(&skewed).map(move |place| (term, place)));
                 let entry = |(term, (block, skewed)): (usize, (&usize, &Skewed))| {
-                    Ok(((term, *block), plaintext(scheme, &skewed.slots(term))?))
+                    Ok(((term % turns, *block), plaintext(scheme, &skewed.slots(term))?))
                 };
                 let entries = side_by_side(places, context.threads, entry)?;
-                self.matrix.set(&entries, context.threads)?;
+                self.segments[first / turns].set(&entries, context.threads)?;
             }
             context.progress.advance(group.len() as u64);
         }
@@ -69,26 +73,41 @@ impl Blocks {
     /// The masks of the answers of blocks whose plaintexts are made.
     fn make_masks(&mut self, which: &[usize], set: &Set, public: &Public, context: &Context) -> Result<()> {
         let (ring, blocks) = (&public.ring, self.masks.len());
-        let turns = PolyPairs::new(ring, self.chain.masks().iter().map(|mask| [mask, mask]))?;
         let mut left = which;
         while let Some(first) = left.first().map(|block| block - block % GROUP) {
             let columns = first..blocks.min(first + GROUP);
             let (here, rest) = left.split_at(left.partition_point(|block| *block < columns.end));
-            let mut products = self.matrix.multiply_part(&[&turns], columns, context.threads)?;
-            let products = products.pop().unwrap_or_default();
+            let mut sums: Vec<_> = columns.clone().map(|_| ring.zero()).collect();
+            for (segment, masks) in self.segments.iter().zip(self.chain.masks().chunks(self.segments[0].rows())) {
+                let turns = PolyPairs::new(ring, masks.iter().map(|mask| [mask, mask]))?;
+                let products = segment.multiply_part(&[&turns], columns.clone(), context.threads)?;
+                sums.iter_mut()
+                    .zip(products.iter().flatten())
+                    .for_each(|(sum, [product, _])| ring.add_assign(sum, product));
+            }
             for &block in here {
                 let modulus = set.switch.map(|Switch { mask_modulus, .. }| mask_modulus);
-                self.masks[block] = write(public, products[block - first][0].clone(), modulus);
+                self.masks[block] = write(public, sums[block - first].clone(), modulus);
             }
             left = rest;
         }
         Ok(())
     }
 
+    /// Bytes of the plaintexts.
+    pub fn plaintext_bytes(&self) -> u64 {
+        self.segments.iter().map(PolyMatrix::bytes).sum()
+    }
+
     /// Bytes of the masks.
     pub fn mask_bytes(&self) -> usize {
         self.masks.iter().map(Vec::len).sum()
     }
+}
+
+/// Turns of a segment of that layout.
+pub fn segment_turns(layout: &Layout) -> usize {
+    layout.terms().min(SEGMENT)
 }
 
 fn plaintext(scheme: &Scheme<u32>, slots: &[u64]) -> Result<Poly<u32, Ntt>> {

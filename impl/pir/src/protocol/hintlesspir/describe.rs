@@ -5,7 +5,7 @@ use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
 use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
 use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 
-use super::blocks::{CHUNK, GROUP};
+use super::blocks::{CHUNK, GROUP, segment_turns};
 use super::layout::{Layout, Skewed};
 use super::server::{answer_bytes, key_bytes};
 use super::{Set, Switch};
@@ -92,10 +92,20 @@ impl Load<'_> {
         self.queries.div_ceil(2)
     }
 
-    /// Bytes of a matrix of some blocks for one modulus of slots, and of a vector of turns.
+    /// Bytes of the plaintexts of some blocks for one modulus of slots, and of a vector of the turns of a segment.
     fn matrix_bytes(&self, blocks: usize) -> (u64, u64) {
         let (n, primes, terms) = (self.ring.degree, self.ring.primes, self.layout.terms());
-        (PolyMatrix::bytes_for(n, primes, terms, blocks), PolyPairs::bytes_for(n, primes, terms))
+        (PolyMatrix::bytes_for(n, primes, terms, blocks), PolyPairs::bytes_for(n, primes, segment_turns(&self.layout)))
+    }
+
+    /// The work of multiplying the plaintexts of some blocks for one modulus of slots with vectors of turns.
+    fn product(&self, blocks: usize, vectors: u64) -> Work {
+        let (layout, turns) = (&self.layout, segment_turns(&self.layout));
+        let (matrix, vector) = self.matrix_bytes(blocks);
+        let segments = (layout.terms() / turns) as u64;
+        let bytes = matrix.saturating_add(count(&[segments, vectors, vector]));
+        let sums = self.ring.moves(count(&[2, vectors, blocks as u64, segments - 1]));
+        PolyMatrix::multiply_work(self.ring, (layout.terms(), blocks), vectors, bytes) + sums
     }
 
     /// Bytes of the digits of a chain of turns.
@@ -122,11 +132,11 @@ impl Load<'_> {
         ];
         let group = GROUP.min(layout.blocks()) as u64;
         let made = Skewed::bytes(&layout) + (CHUNK as u64).min(terms) * ring.poly_bytes();
-        let making = (group * made).max(vector + 2 * blocks * ring.poly_bytes());
+        let making = (group * made).max(vector + 3 * group * ring.poly_bytes());
         // Keys as received and as polynomials with their images, queries in three forms, the turns, the sums, and the answers twice.
         let keys = 2 * key_bytes(set) + 2 * (self.moduli() + set.ring.digits() as u64) * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
-        let sums = count(&[self.moduli(), 2 * self.vectors(), blocks, ring.poly_bytes()]);
+        let sums = count(&[self.moduli() + 1, 2 * self.vectors(), blocks, ring.poly_bytes()]);
         let online = count(&[queries, each])
             .saturating_add(count(&[self.moduli(), self.vectors(), vector]))
             .saturating_add(sums)
@@ -151,8 +161,7 @@ impl Load<'_> {
             + Scheme::<u32>::prepare_work(self.ring)
             + Work::of(Kind::MovedSlots, &[self.ring.primes as u64 + 1, degree]);
         let columns = usize::try_from(blocks).unwrap_or(usize::MAX);
-        let (matrix, vector) = self.matrix_bytes(columns);
-        let masks = PolyMatrix::multiply_work(self.ring, (terms, columns), 1, matrix.saturating_add(vector));
+        let masks = self.product(columns, 1);
         ((skewed + plaintext * terms as u64 + self.switched()) * blocks + masks) * self.moduli()
     }
 
@@ -200,10 +209,7 @@ impl Load<'_> {
         // Two of three moves store a turn beside those of another query.
         let turns = self.switching().chain_bodies_work(terms) * queries + ring.moves(2 * terms) * queries;
         plan.step("answer", "rotations", (turns + Work::of(Kind::BytesRead, &[self.digit_bytes()])) * moduli);
-        let (matrix, vector) = self.matrix_bytes(layout.blocks());
-        let bytes = matrix.saturating_add(count(&[self.vectors(), vector]));
-        let product = PolyMatrix::multiply_work(ring, (layout.terms(), layout.blocks()), self.vectors(), bytes);
-        plan.step("answer", "blocks", product * moduli);
+        plan.step("answer", "blocks", self.product(layout.blocks(), self.vectors()) * moduli);
         let words = rows + moduli * blocks * set.answer_bytes().iter().sum::<u64>() / 4;
         let written = Work::of(Kind::WordsWritten, &[words, queries]);
         plan.step("answer", "write", self.switched() * count(&[moduli, blocks, queries]) + written);

@@ -2,24 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use bfv::KeyHalf;
+use bfv::{ChainKeys, KeyHalf};
 use lattice::wire::Reader;
 use ring::{Ntt, Poly, PolyPairs, Seed};
 
 use super::Set;
-use super::blocks::{Blocks, write};
+use super::blocks::{Blocks, segment_turns, write};
 use super::layout::Layout;
 use super::public::Public;
 use super::set::NAME;
 use crate::core::seed::{self, fresh_seed};
 use crate::core::threads::side_by_side;
 use crate::core::{
-    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, for_each_query, protocol,
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, for_each_query,
+    protocol,
 };
 use crate::parts::lwe_matrix::LinearDatabase;
 
 /// Turns of the secret that are stored at a time: a vector's lines of several turns lie side by side.
-const TURNS: usize = 8;
+const TOGETHER: usize = 8;
+
+/// The sums of all blocks, for two queries.
+type Products = Vec<[Poly<u32, Ntt>; 2]>;
 
 /// The database, its hint in words and in slots, and the public seed.
 pub struct Server {
@@ -71,19 +75,25 @@ impl Server {
         Ok((queries, keys))
     }
 
-    /// The bodies of the encrypted secrets at every turn, two queries in a vector.
-    fn turns(&self, number: usize, keys: &[Keys]) -> Result<Vec<PolyPairs>> {
-        let (ring, chain) = (&self.public.ring, &self.blocks[number].chain);
-        let (terms, zero) = (self.layout.terms(), ring.zero());
-        let vectors = keys.chunks(2).map(|_| PolyPairs::zero(ring, terms));
-        let mut vectors = vectors.collect::<std::result::Result<Vec<_>, _>>()?;
-        let bodies = keys.iter().map(|keys| keys.secrets[number].clone()).collect();
-        let rotations: Vec<_> = keys.iter().map(|keys| &keys.rotation).collect();
-        let mut pending: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(TURNS);
-        chain.for_bodies::<Error>(&self.public.gadget, bodies, &rotations, |turn, bodies| {
-            pending.push(bodies.to_vec());
-            if pending.len() < TURNS && turn + 1 < terms {
-                return Ok(());
+    /// Turns the encrypted secrets, from the last turn of the segment before on, and stores every turn, two queries in a vector.
+    fn turn(
+        &self,
+        number: usize,
+        segment: usize,
+        keys: &ChainKeys<u32>,
+        (bodies, vectors): (&mut Vec<Poly<u32, Ntt>>, &mut [PolyPairs]),
+    ) -> Result<()> {
+        let (chain, zero) = (&self.blocks[number].chain, self.public.ring.zero());
+        let mut pending: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(TOGETHER);
+        let count = segment_turns(&self.layout);
+        for turn in 0..count {
+            let step = segment * count + turn;
+            if step > 0 {
+                *bodies = chain.turn(&self.public.gadget, step, bodies, keys)?;
+            }
+            pending.push(bodies.clone());
+            if pending.len() < TOGETHER && turn + 1 < count {
+                continue;
             }
             for (i, vector) in vectors.iter_mut().enumerate() {
                 let pairs: Vec<[&Poly<u32, Ntt>; 2]> =
@@ -91,9 +101,40 @@ impl Server {
                 vector.set(turn + 1 - pending.len(), &pairs)?;
             }
             pending.clear();
-            Ok(())
-        })?;
-        Ok(vectors)
+        }
+        Ok(())
+    }
+
+    /// For each modulus of slots and pair of queries, the sums of every block: plaintexts times turns.
+    fn sums(&self, keys: Vec<Keys>, context: &Context) -> Result<Vec<Vec<Products>>> {
+        let (ring, threads, mut turns) = (&self.public.ring, context.threads, Turns::new(&context.clock));
+        let count = segment_turns(&self.layout);
+        let secrets = |number: usize| keys.iter().map(|keys| keys.secrets[number].clone()).collect();
+        let mut bodies: Vec<Vec<Poly<u32, Ntt>>> = (0..self.blocks.len()).map(secrets).collect();
+        let vectors = || keys.chunks(2).map(|_| Ok(PolyPairs::zero(ring, count)?)).collect::<Result<Vec<_>>>();
+        let mut vectors = self.blocks.iter().map(|_| vectors()).collect::<Result<Vec<_>>>()?;
+        let keys = ChainKeys::new(&self.public.gadget, keys.into_iter().map(|keys| keys.rotation).collect())?;
+        let mut sums: Vec<Vec<Products>> = self.blocks.iter().map(|_| Vec::new()).collect();
+        for segment in 0..self.layout.terms() / count {
+            turns.time("answer_rotations", || {
+                let all = bodies.iter_mut().zip(vectors.iter_mut().map(Vec::as_mut_slice)).enumerate();
+                side_by_side(all, threads, |(number, state)| self.turn(number, segment, &keys, state))
+            })?;
+            turns.time("answer_blocks", || -> Result<()> {
+                for ((blocks, vectors), sums) in self.blocks.iter().zip(&vectors).zip(&mut sums) {
+                    let products = blocks.segments[segment].multiply(&vectors.iter().collect::<Vec<_>>(), threads)?;
+                    if sums.is_empty() {
+                        *sums = products;
+                        continue;
+                    }
+                    let pairs = sums.iter_mut().flatten().flatten().zip(products.iter().flatten().flatten());
+                    pairs.for_each(|(sum, product)| ring.add_assign(sum, product));
+                }
+                Ok(())
+            })?;
+        }
+        turns.finish(Group::Online);
+        Ok(sums)
     }
 
     /// Makes blocks again, or for the first time.
@@ -133,7 +174,7 @@ impl protocol::Server for Server {
         vec![
             TableBytes::new("database", self.database.stored_bytes()),
             TableBytes::of("hint", [size_of_val::<[u32]>(&self.hint)]),
-            TableBytes::new("hint in slots", bytes(|blocks| blocks.matrix.bytes())),
+            TableBytes::new("hint in slots", bytes(Blocks::plaintext_bytes)),
             TableBytes::new("rotations", bytes(|blocks| blocks.chain.bytes() as u64)),
             TableBytes::new("answer masks", bytes(|blocks| blocks.mask_bytes() as u64)),
         ]
@@ -149,17 +190,7 @@ impl protocol::Server for Server {
         let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let products =
             clock.time("answer_product", Group::Online, || self.database.product(&queries, context.kernel, threads))?;
-        let turns = clock.time("answer_rotations", Group::Online, || {
-            side_by_side(0..self.blocks.len(), threads, |number| self.turns(number, &keys))
-        })?;
-        let sums = clock.time("answer_blocks", Group::Online, || {
-            let sums = self
-                .blocks
-                .iter()
-                .zip(&turns)
-                .map(|(blocks, turns)| Ok(blocks.matrix.multiply(&turns.iter().collect::<Vec<_>>(), threads)?));
-            sums.collect::<Result<Vec<_>>>()
-        })?;
+        let sums = self.sums(keys, context)?;
         let modulus = self.set.switch.map(|switch| switch.body_modulus);
         clock.time("answer_write", Group::Online, || {
             answers(NAME, requests, answer_bytes(&self.set, &self.layout) as usize, |k, out| {
