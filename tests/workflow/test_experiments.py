@@ -84,7 +84,7 @@ def test_quick_measures_rows_of_every_table_and_figure():
 @pytest.mark.parametrize(
     ("experiment", "protocols", "sizes"),
     [
-        ("inspire/comparison", {"ypir", "simpleypir", "inspire0", "inspire2", "inspire"}, {1, 512, 262144}),
+        ("inspire/comparison", {"ypir", "simpleypir", "hintlesspir", "inspire0", "inspire2", "inspire"}, {1, 512, 262144}),
         ("inspire/table8", {"inspire2"}, {256, 512, 1024}),
         ("inspire/table9", {"inspire"}, {1, 512, 262144}),
         ("pirouette/figure4", {"pirouette", "pirouette_h", "respire", "simplepir", "doublepir"}, {16, 64, 256, 2048}),
