@@ -48,7 +48,9 @@ def draw_experiment(
     words = ["--records", *(records / each for each in plan.shown(name)), "--expected", "experiments/expected"]
     words += option("predictions", [plan.prediction(each) for each in planned if each not in audits])
     words += option("descriptions", [plan.description(each) for each in planned])
-    words += option("costs", [costs]) + option("accuracy", accuracy) + option("stale", stale)
+    words += (
+        option("costs", [costs] if plan.judged(name) else []) + option("accuracy", accuracy) + option("stale", stale)
+    )
     words += option("audit", [audits[name]] if name in audits else [])
     figures, tables = plan.drawings(name)
     for figure in figures:

@@ -1,15 +1,16 @@
 """Errors of HintlessPIR (Li, Micciancio, Raykova, Schultz, CRYPTO 2024): SimplePIR with the hint's product in slots.
 
-The client's LWE secret s is encrypted in slots modulo t1 and t2. The server turns it M - 1 times by one place, each time
-with a key switch that adds N sigma^2 sum E[x^2], so that turn j has j of them, and multiplies every turn with a plaintext
-z_j of a block of the hint.
-- Random data: z_j is uniform modulo t, so that the variances of the M products add up whatever the turns have in common:
-  N E[z^2] sum_j V_j, in units of Q; times (t/Q)^2 in plaintexts.
-- Any data: |z| <= floor(t/2), and plaintexts may repeat one another turned, as they do where all rows of the database are
-  equal: a sum of M errors has at most M times the variances' sum.
+The client's LWE secret s is encrypted in slots modulo t1 and t2. The server turns it M - 1 times by one place, each
+time with a key switch that adds N sigma^2 sum E[x^2], so that turn j has j of them, and multiplies every turn with a
+plaintext z_j of a block of the hint.
+- Random data: z_j is uniform modulo t, so that the variances of the M products add up whatever the turns have in
+  common: N E[z^2] sum_j V_j, in units of Q; times (t/Q)^2 in plaintexts.
+- Any data: |z| <= floor(t/2), and plaintexts may repeat one another turned, as they do where all rows of the database
+  are equal: a sum of M errors has at most M times the variances' sum.
 The public masks, whose digits keys are multiplied with, are drawn after the database.
 
-<H[r], s> is known modulo t1 t2 and taken as centred; H has words of 32 bits, so a large secret could exceed that (`sum`).
+<H[r], s> is known modulo t1 t2 and taken as centred; H has words of 32 bits, so a large secret could exceed that
+(`sum`).
 """
 
 from collections.abc import Sequence
@@ -70,7 +71,10 @@ def hint(descriptions: Sequence[dict]) -> Stage:
         "hint",
         Noise(np.stack([np.asarray(each.variance) for each in random], axis=1)),
         bound,
-        digits=[f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues of public masks" for o in layouts],
+        digits=[
+            f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues of public masks"
+            for o in layouts
+        ],
         decision=Decision(
             threshold=0.5,
             union={
@@ -94,14 +98,19 @@ def log2_overflow(description: dict) -> float:
         "binary": (0.5, 1.0),
         "gaussian": (0.0, inf),
         "fixed_weight": ((secret.get("plus", 0) - secret.get("minus", 0)) / n, 1.0),
-        "uniform_range": ((secret.get("low", 0) + secret.get("high", 0)) / 2, float(max(-secret.get("low", 0), secret.get("high", 0)))),
+        "uniform_range": (
+            (secret.get("low", 0) + secret.get("high", 0)) / 2,
+            float(max(-secret.get("low", 0), secret.get("high", 0))),
+        ),
     }[secret["kind"]]
     word = 2.0 ** (WORD_BITS - 1)
     if n * word * largest < t1 * t2 / 2:
         return NEVER
     left = max(0.0, t1 * t2 / 2 - n * word * abs(mean))
     square = secret["stddev"] ** 2 if secret["kind"] == "gaussian" else largest**2
-    return min(0.0, 1 - left**2 / (2 * n * word**2 * square) * log2(e) + log2(description["layout"]["entries_per_record"]))
+    return min(
+        0.0, 1 - left**2 / (2 * n * word**2 * square) * log2(e) + log2(description["layout"]["entries_per_record"])
+    )
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:

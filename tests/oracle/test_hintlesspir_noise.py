@@ -49,7 +49,7 @@ def test_every_turn_adds_a_key_switch():
 
 
 def errors(samples, plaintexts):
-    """Mean squares, by coefficient, of 16 turned errors times plaintexts in the ring of degree 64; and what they sum to."""
+    """Mean squares, by coefficient, of 16 turned errors times plaintexts in the ring of degree 64; and their sums'."""
     rng, n, turns, stddev, switch = np.random.default_rng(1), 64, 16, 3.0, 50.0
 
     def turned(x):

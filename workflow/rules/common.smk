@@ -77,6 +77,13 @@ def stems(name):
     return dict.fromkeys(figures, "figure") | {f"table-{table}": "table" for table in tables}
 
 
+def shown(name, kind, file):
+    """A drawn file as the report shows it: under its experiment, with the caption that is drawn beside it."""
+    path = Path(file)
+    labels = {"what": path.stem.removeprefix("table-"), "form": kind}
+    return report(file, caption=str(path.with_suffix(".caption.rst").absolute()), category=name, labels=labels)
+
+
 def drawn(name):
     """The files of an experiment's tables and figures, without those that the report shows."""
     return [f"{FIGURES}/{name}/{stem}.{end}" for stem, kind in stems(name).items() for end in ENDS[kind]]

@@ -2,13 +2,6 @@
 # of an experiment, because each would spend most of its time on loading libraries.
 
 
-def shown(name, kind, file):
-    """A drawn file as the report shows it: under its experiment, with the caption that is drawn beside it."""
-    path = Path(file)
-    labels = {"what": path.stem.removeprefix("table-"), "form": kind}
-    return report(file, caption=str(path.with_suffix(".caption.rst").absolute()), category=name, labels=labels)
-
-
 for NAME in filter(PLAN.judged, PLAN.experiments):
 
     rule:
