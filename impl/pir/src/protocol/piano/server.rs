@@ -1,9 +1,7 @@
 //! Piano's server.
 
-use lattice::wire::Reader;
 use ring::Seed;
 
-use super::client::words;
 use super::hints::xor;
 use super::layout::Layout;
 use super::permutation::Permutation;
@@ -40,11 +38,14 @@ impl Server {
             let mut bytes = vec![0; (shift + count * entry_bits).div_ceil(8) as usize];
             database.read_bytes(first * entry_bits / 8, &mut bytes)?;
             let mut entry = vec![0; 8 * entry_words];
-            for i in 0..count {
+            let mut positions: Vec<u64> = (first..first + count).collect();
+            self.permutation.apply_each(&mut positions);
+            for (i, position) in (0..).zip(positions) {
                 let bit = shift + i * entry_bits;
                 copy_bits(&bytes[(bit / 8) as usize..], (bit % 8) as u32, entry_bits as usize, &mut entry);
-                let at = self.permutation.apply(first + i) as usize * entry_words;
-                self.entries[at..at + entry_words].copy_from_slice(&words(&entry));
+                let at = position as usize * entry_words;
+                let words = self.entries[at..at + entry_words].iter_mut().zip(entry.as_chunks().0);
+                words.for_each(|(word, bytes)| *word = u64::from_le_bytes(*bytes));
             }
             context.progress.advance(count);
         }
@@ -60,17 +61,29 @@ impl Server {
 
     /// The places that a query names.
     fn places(&self, bytes: &[u8]) -> Result<Vec<u32>> {
-        let (layout, bits) = (&self.layout, self.layout.written_bits());
-        let mut reader = Reader::of(bytes);
-        let read = |at: usize| {
-            let found = reader.bits(bits);
-            let first = if layout.answer() == Answer::Sum && bits == u64::BITS { layout.join(at, 0).into() } else { 0 };
-            match found.checked_sub(first) {
-                Some(place) if place < layout.chunk as u64 => Ok(place as u32),
-                _ => Err(Error::message("query", format!("{found} in the place of an entry of chunk {at}."))),
+        let (layout, bits) = (&self.layout, self.layout.written_bits() as usize);
+        let mut padded = bytes.to_vec();
+        padded.resize(bytes.len() + 8, 0);
+        let mut wrong = None;
+        let mut read = |at: usize| {
+            let (first_byte, first_bit) = (at * bits / 8, at * bits % 8);
+            let word = padded[first_byte..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word)) >> first_bit;
+            let found = if bits < 64 { word & ((1 << bits) - 1) } else { word };
+            // Eight bytes have the number of an entry, fewer bits its place in the chunk.
+            let first = if layout.answer() == Answer::Sum && bits == 64 { u64::from(layout.join(at, 0)) } else { 0 };
+            let place = found.wrapping_sub(first);
+            if place >= layout.chunk as u64 {
+                wrong = Some((at, found));
             }
+            place as u32
         };
-        (0..layout.answer().named(layout.chunks)).map(read).collect()
+        let places = (0..layout.answer().named(layout.chunks)).map(&mut read).collect();
+        match wrong {
+            Some((at, found)) => {
+                Err(Error::message("query", format!("{found} in the place of an entry of chunk {at}.")))
+            }
+            None => Ok(places),
+        }
     }
 
     /// The sums of a set.
@@ -79,7 +92,12 @@ impl Server {
         match self.layout.answer() {
             Answer::Sum => {
                 let mut sum = vec![0; words];
-                places.iter().enumerate().for_each(|(chunk, &place)| xor(&mut sum, self.entry(chunk, place)));
+                if words == 1 {
+                    let entry = |(chunk, &place): (usize, &u32)| self.entries[self.layout.join(chunk, place) as usize];
+                    sum[0] = places.iter().enumerate().map(entry).fold(0, |sum, entry| sum ^ entry);
+                } else {
+                    places.iter().enumerate().for_each(|(chunk, &place)| xor(&mut sum, self.entry(chunk, place)));
+                }
                 sum
             }
             Answer::SumOfEachChunk => {

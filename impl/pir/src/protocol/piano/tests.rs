@@ -165,10 +165,15 @@ fn sets_are_the_same_however_they_are_read() {
         let places = sets.set(tag, 12);
         assert!(places.iter().all(|&place| place < 64));
         for quad in 0..12 / LANES {
-            sets.of_tags(tags.into_iter(), quad, |at, lanes| {
-                assert!(at != i || lanes[..] == places[quad * LANES..(quad + 1) * LANES]);
-            });
+            // From the stream, one by one, and a range that is longer than what is made together.
+            for tags in [tag..tag + 1, 0..1000] {
+                sets.of_tags(tags.clone(), quad, |at, lanes| {
+                    let is_it = tags.start + at as u32 == tag;
+                    assert!(!is_it || lanes[..] == places[quad * LANES..(quad + 1) * LANES]);
+                });
+            }
         }
+        sets.places(&tags, 6, |at, place| assert!(at != i || place == places[6]));
         let found = sets.find(&tags, 9, |at, place| at >= i && place == places[9]);
         assert_eq!(found, Some(i));
     }

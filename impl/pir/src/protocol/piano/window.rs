@@ -90,23 +90,18 @@ impl Window {
         let quad = self.parts as usize;
         self.parts += 1;
         let words = layout.entry_words;
-        let hit: Vec<AtomicBool> = (0..LANES * layout.chunk).map(|_| AtomicBool::new(false)).collect();
+        let hit = Hit::none(LANES * layout.chunk);
         let parts = self.sums.words_mut().chunks_mut(TAGS_TOGETHER * words).enumerate();
         let (sets, hints) = (&self.sets, layout.hints);
         side_by_side(parts, context.threads, |(part, sums)| {
             let first = part * TAGS_TOGETHER;
-            let tags = first as u32..(first + sums.len() / words) as u32;
-            let places = |lane: usize, place: u32| lane * layout.chunk + place as usize;
-            sets.of_tags(tags, quad, |i, lanes| {
-                let sum = &mut sums[i * words..(i + 1) * words];
-                for (lane, place) in lanes.into_iter().enumerate() {
-                    let at = places(lane, place);
-                    xor(sum, &data[at * words..(at + 1) * words]);
-                    if first + i < hints {
-                        hit[at].store(true, Ordering::Relaxed);
-                    }
-                }
-            });
+            let (tags, counted) = (sums.len() / words, hints.saturating_sub(first));
+            sets.add(first as u32..(first + tags) as u32, quad, data, words, sums);
+            if !hit.all() {
+                let counted = first as u32..(first + counted.min(tags)) as u32;
+                let place = |lane: usize, place: u32| lane * layout.chunk + place as usize;
+                sets.of_tags(counted, quad, |_, lanes| (0..LANES).for_each(|lane| hit.mark(place(lane, lanes[lane]))));
+            }
             Ok(())
         })?;
         for lane in 0..LANES {
@@ -126,7 +121,7 @@ impl Window {
                 self.replacements.get_mut(slot).copy_from_slice(entry(place));
             }
             let places = 0..layout.chunk as u32;
-            let unhit = places.filter(|&place| !hit[lane * layout.chunk + place as usize].load(Ordering::Relaxed));
+            let unhit = places.filter(|&place| !hit.is(lane * layout.chunk + place as usize));
             self.unhit.extend(unhit.map(|place| (layout.join(chunk, place), entry(place).to_vec())));
         }
         Ok(())
@@ -179,8 +174,8 @@ impl Window {
             return;
         }
         let Self { sums, programmed, tags, .. } = self;
-        self.sets.of_tags(tags.iter().copied(), quad, |hint, lanes| {
-            if tags[hint] != BUSY && holds(layout, programmed[hint], lanes[lane], position) {
+        self.sets.places(tags, chunk, |hint, found| {
+            if tags[hint] != BUSY && holds(layout, programmed[hint], found, position) {
                 xor(sums.get_mut(hint), delta);
             }
         });
@@ -198,6 +193,32 @@ impl Window {
         for entry in [self.unhit.get_mut(&position), self.known.get_mut(&position)].into_iter().flatten() {
             xor(entry, delta);
         }
+    }
+}
+
+/// Which of the entries that are read are in a hint's set. Nearly always all are after a third of the hints, which ends the marking.
+struct Hit {
+    entries: Vec<AtomicBool>,
+    all: AtomicBool,
+}
+
+impl Hit {
+    fn none(entries: usize) -> Self {
+        Self { entries: (0..entries).map(|_| AtomicBool::new(false)).collect(), all: AtomicBool::new(false) }
+    }
+
+    fn is(&self, entry: usize) -> bool {
+        self.entries[entry].load(Ordering::Relaxed)
+    }
+
+    fn mark(&self, entry: usize) {
+        self.entries[entry].store(true, Ordering::Relaxed);
+    }
+
+    fn all(&self) -> bool {
+        let all = self.all.load(Ordering::Relaxed) || self.entries.iter().all(|entry| entry.load(Ordering::Relaxed));
+        self.all.store(all, Ordering::Relaxed);
+        all
     }
 }
 
