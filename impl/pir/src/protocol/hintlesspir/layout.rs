@@ -69,12 +69,26 @@ impl Layout {
     /// The slots of a block's answer: the sums of its plaintexts' slots, each times the coefficient of the secret that it meets. `rows`: those
     /// of the hint, as long as the secret.
     pub fn products(&self, rows: &[u32], secret: &[u32], t: &Modulus<u64>) -> Vec<u64> {
-        let product = |slot: usize| {
-            let Some(row) = rows.chunks_exact(secret.len()).nth(slot % self.block_rows) else { return 0 };
-            let columns = (0..self.terms()).map(|term| self.column(slot, term)).filter(|column| *column < row.len());
-            t.from_signed(columns.map(|c| i64::from(row[c] as i32) * i64::from(secret[c] as i32)).sum())
-        };
-        (0..self.slots).map(product).collect()
+        let places = self.slots / 2;
+        let mut slots = vec![0; self.slots];
+        // Sums of a row's products before each column: a slot has those of M columns in a circle.
+        let mut before = vec![0i64; places + 1];
+        for (r, row) in rows.chunks_exact(secret.len()).enumerate() {
+            for c in 0..places {
+                let product = row.get(c).map_or(0, |h| i64::from(*h as i32) * i64::from(secret[c] as i32));
+                before[c + 1] = before[c] + product;
+            }
+            for slot in (r..self.slots).step_by(self.block_rows) {
+                let (first, end) = (self.column(slot, 0), self.column(slot, 0) + self.terms());
+                let turned = if end > places {
+                    before[places] - before[first] + before[end - places]
+                } else {
+                    before[end] - before[first]
+                };
+                slots[slot] = t.from_signed(turned);
+            }
+        }
+        slots
     }
 
     /// The sums of slots that are <H[r], s>, for every row r of a block.
