@@ -57,7 +57,10 @@ SMALL = {
     | {"layers.switched_modulus": [18, 12, 8]},
 }
 SMALL["hintlesspir"] = {
-    "lwe": [LWE[0] | {"dimension": n, "secret": {"kind": "ternary"}, "error": {"stddev": s}} for n, s in ((1152, 3.2), (1280, 3.2), (1152, 12.8))],
+    "lwe": [
+        LWE[0] | {"dimension": n, "secret": {"kind": "ternary"}, "error": {"stddev": s}}
+        for n, s in ((1152, 3.2), (1280, 3.2), (1152, 12.8))
+    ],
     "plain_moduli": space_file.load("hintlesspir").narrowed().axes[1].values[:1],
     "columns_per_row": [1, 16],
     "block_rows": [1024, 4096],
