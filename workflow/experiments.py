@@ -234,6 +234,8 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
         if size > cap:
             words = f"{human_bytes(size, 3)} > {human_bytes(cap, 3)}"
             notes.append(f"database {words}, the cap of profile {profile['profile']}")
+        if name in profile["predicted_only"]:
+            notes.append(f"predicted only in profile {profile['profile']}")
         id = f"{count_text(records)}x{bits}" + (f"-{job}" if job else "")
         at_most = {"updates": min(options["updates"], records)}
         found.append(Group(name, id, rows, options | at_most, measured=not notes, notes=notes))

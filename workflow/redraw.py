@@ -8,8 +8,6 @@ writes docs/results/, a page a paper.
 """
 
 import argparse
-import contextlib
-import io
 import json
 import os
 import subprocess
@@ -20,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.outputs import write
-from pirlab_figures.cli import main as drawing
 
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .plan import Plan
+from .present import draw, draw_accuracy, draw_experiment
 from .reference import REFERENCE, costs, labels, pack, packed, unpack, unpacked
 
 #: What a formula says of a description, whatever machine ran it.
@@ -71,7 +69,7 @@ class Redrawing:
     def described(self, name: str) -> dict[str, str]:
         """The descriptions in the records of an experiment, as lines by id."""
         found: dict[str, str] = {}
-        for path in sorted(self.records(name).rglob("*.json")):
+        for path in sorted((self.own / "records" / name).rglob("*.json")):
             own = (read_object(path).get("description") or {}) | {"id": f"{path.parent.name}/{path.stem}"}
             if own.get("schema"):
                 found[own["id"]] = json.dumps(own)
@@ -109,47 +107,27 @@ class Redrawing:
         write(path, json.dumps(ordered, indent=1) + "\n")
         return path
 
-    def records(self, name: str) -> Path:
-        """The folder of an experiment's records."""
-        return self.own / "records" / name
-
     def accuracy(self, names: Iterable[str]) -> list[Path]:
         """The tables of predictions beside measurements, drawn: other drawings say by them how good predictions are."""
-        prefixes = [self.plan.figures / name / "accuracy" for name in names if self.plan.judged(name)]
-        for prefix in prefixes:
-            name = prefix.parent.relative_to(self.plan.figures).as_posix()
-            own = ["--records", self.records(name), "--predictions", self.prediction(name)]
-            draw("accuracy", *own, "--out", prefix)
-        return [prefix.with_suffix(".csv") for prefix in prefixes]
+        judged = [name for name in names if self.plan.judged(name)]
+        for name in judged:
+            self.prediction(name)
+        return [draw_accuracy(self.plan, name, self.own / "records") for name in judged]
 
     def draw(self, name: str, accuracy: Iterable[Path]) -> list[Path]:
         """Tables and figures of an experiment. accuracy: the tables of those that were drawn."""
-        shown, audits = self.plan.shown(name), self.plan.audits()
-        planned = [each for each in shown if each in self.plan.experiments]
-        words = ["--records", *map(self.records, shown)]
-        words += ["--predictions", *(self.prediction(each) for each in planned if each not in audits)]
-        words += ["--descriptions", *map(self.description, planned)]
-        words += ["--expected", "experiments/expected", "--costs", self.costs, "--accuracy", *accuracy]
+        audits = self.plan.audits()
+        for each in self.plan.shown(name):
+            if each in self.plan.experiments:
+                self.description(each)
+                if each not in audits:
+                    self.prediction(each)
         if name in audits:
             write(audits[name], (self.own / f"predictions/{name}.json").read_bytes())
-            words += ["--audit", audits[name]]
-        drawn = self.plan.figures / name
-        figures, tables = self.plan.drawings(name)
-        for figure in figures:
-            draw(figure, *words, "--out", drawn / figure)
-        for table in tables:
-            draw("table", table, *words, "--out", drawn / f"table-{table}")
+        draw_experiment(self.plan, name, self.own / "records", self.costs, accuracy)
         if name not in audits and (self.own / f"predictions/{name}.json").is_file():
             write(self.own / f"predictions/{name}.json", self.prediction(name).read_bytes())
-        return sorted(drawn.glob("*"))
-
-
-def draw(*words: Any) -> None:
-    """Draw a table or figure; PlanError with the reason if that is refused."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        code = drawing([str(word) for word in words])
-    if code:
-        raise PlanError(f"`python -m pirlab_figures {' '.join(map(str, words))}` failed, see above.")
+        return sorted((self.plan.figures / name).glob("*"))
 
 
 def brief(label: str, values: str) -> str:

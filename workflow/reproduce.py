@@ -24,7 +24,7 @@ from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, st
 
 # Seconds that the protocols' cost model leaves out: a row's start, and the two bandwidth probes of a group.
 START_SECONDS = {"protocol": 0.3, "primitive": 0.02}
-PROBES_SECONDS = 1.0
+PROBES_SECONDS = 0.7
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 #: The source of an instance's security, in words.
 SECURITY_SOURCES = {

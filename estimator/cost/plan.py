@@ -9,7 +9,7 @@ import psutil
 # As in the runner: seconds that preprocessing and updates are repeated; seconds and number of warm-up exchanges; the
 # least keys of the noise and its seconds, where a client has a key for each query and where it keeps one; changed
 # records that are asked for.
-PREPROCESS_SECONDS = 5.0
+PREPROCESS_SECONDS = 1.0
 WARM_UP_SECONDS, WARM_UPS = 0.2, 10
 NOISE_KEYS = 20
 NOISE_SECONDS, KEPT_KEY_SECONDS = 2.0, 20.0

@@ -1,8 +1,9 @@
-"""Failures of Piano (Zhou, Park, Shi, Zheng, IEEE S&P 2024), which has no errors: a window of queries may run out of hints.
+"""Failures of Piano (Zhou, Park, Shi, Zheng, IEEE S&P 2024): it has no errors, but a window may run out of hints.
 
-A query for a new entry needs a hint whose set holds it, and a spare hint of its chunk. Sets are pseudorandom and independent, and
-places of entries are a pseudorandom permutation, so that queries chosen without knowledge of it fall into chunks at random. Both
-bounds are unions over a whole window: the client says that a record cannot be had, it never gives a wrong one.
+A query for a new entry needs a hint whose set holds it, and a spare hint of its chunk. Sets are pseudorandom and
+independent, and places of entries are a pseudorandom permutation, so that queries chosen without knowledge of it fall
+into chunks at random. Both bounds are unions over a whole window: the client says that a record cannot be had, it never
+gives a wrong one.
 """
 
 from collections.abc import Sequence

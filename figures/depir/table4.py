@@ -1,4 +1,4 @@
-"""The DEPIR paper's Table 4: every printed line, and below those of schemes that are built here ours of the same database.
+"""The DEPIR paper's Table 4: every printed line, and ours of the same database below it where the scheme is built here.
 
 Its seconds of FrodoPIR and Piano are those of a whole query, client included: ours stand in their parts beside them.
 """
@@ -52,7 +52,8 @@ def _seconds(row: dict[str, Any], name: str) -> float | None:
     if not samples:
         return None
     window = (row["description"] or {}).get("layout", {}).get("window")
-    return float(median(samples[0])) / (window if name == READING and window else row["queries"])
+    served = int(window if name == READING and window else row["queries"])
+    return float(median(samples[0])) / served
 
 
 def _ours(row: dict[str, Any], printed: Printed | None) -> dict[str, Any]:
@@ -89,17 +90,19 @@ def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple
             values = {"source": "paper", "queries": line.get("amortized_over_queries")}
             values |= {"comm": line.get("amortized_comm"), "quoted": line.get("amortized_server_time")}
             head = {"series": Cell(paper_name(line["protocol"])), "source": Cell("paper"), "database": database(line)}
-            yield Row(SPEC.row(values).cells | head), shape | values
+            yield Row(dict(SPEC.row(values).cells) | head), shape | values
         for row in ours.get(key, []):
             values = _ours(row, line)
-            cells = SPEC.row(values).cells
+            cells = dict(SPEC.row(values).cells)
             for name, cell in cells.items():
                 if cell.text and name not in ("source", "queries"):
                     cells[name] = Cell(cell.text, of_value(row, name == "comm"), cell.sort)
             cells |= {"series": Cell(""), "database": database(row), "security": security(row), "failure": failure(row)}
             cells["source"] = Cell(f"here, {values['source']}", symbols(marks_of(row)))
             if has(values["comm_ratio"]):
-                cells["comm_ratio"] = Cell(significant(values["comm_ratio"], 3), of_value(row, True), values["comm_ratio"])
+                cells["comm_ratio"] = Cell(
+                    significant(values["comm_ratio"], 3), of_value(row, True), values["comm_ratio"]
+                )
             yield Row(cells, row["id"] or "", status_text(row)), shape | values
 
 
@@ -107,4 +110,6 @@ def table(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:
     """The table; lines of databases that the paper does not have come last."""
     every = list(rows)
     lines = list(_lines(every, expected))
-    return SPEC.table([row for row, _ in lines], [data for _, data in lines], footnotes(every), provenance=provenance(every))
+    return SPEC.table(
+        [row for row, _ in lines], [data for _, data in lines], footnotes(every), provenance=provenance(every)
+    )

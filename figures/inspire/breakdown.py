@@ -12,10 +12,11 @@ from matplotlib.patches import Patch
 from ..lib import style
 from ..lib.marks import mark_notes, provenance
 from ..lib.paper import Measured, matches, printed
+from ..lib.protocols import IDS
 from ..lib.spec import spec
 from ..lib.units import KIB, count_tex, human_bytes
 from . import errata
-from .figure1 import beside, here_labels, missing_text, numbered, shown
+from .figure1 import beside, here_labels, missing_text, numbered, of_ours, shown, smaller
 
 REST = "rest"
 SIZES = {"upload_keys": ("Keys", "#0072B2"), "upload_query": ("Query", "#56B4E9"), "download": ("Answer", "#E69F00")}
@@ -38,6 +39,10 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, which: str) -> pd.D
         for line, values in beside(column, hits):
             line |= {"record_bits": column.record_bits, "first": column.layout.first}
             lines += _parts(line, values, chosen) or [line]
+    own = [ours for ours in found if ours.row["protocol"] == IDS[chosen["name"]]]
+    for bits, ours in smaller(own, {line["record_bits"]: line["record_bits"] for line in lines}):
+        line, values = of_ours(ours)
+        lines += _parts(line | {"record_bits": bits, "first": ours.layout.first}, values, chosen)
     return numbered(pd.DataFrame(lines, columns=[*SPEC.keys, "row"]), "value", "server_s", "first")
 
 
@@ -61,7 +66,8 @@ def draw(data: pd.DataFrame, which: str) -> Figure:
     ratios = {"width_ratios": counts or [1]}
     figure, grid = style.sheet(4.3, 2, max(len(sizes), 1), sharex="col", gridspec_kw=ratios)
     looks = chosen["times"] | {REST: REST_LOOK}
-    shifts = {"paper": -0.2, "here": 0.2} if (data["source"][data["value"].notna()] == "here").any() else {"paper": 0.0}
+    sources = sorted(data["source"][data["value"].notna()].unique(), key=lambda source: (source != "paper", source))
+    shifts = {source: (place + 0.5) * BARS / len(sources) - BARS / 2 for place, source in enumerate(sources)}
     for place, bits in enumerate(sizes):
         own = data[data["record_bits"] == bits]
         upper, lower = grid[0][place], grid[1][place]
@@ -88,6 +94,8 @@ def draw(data: pd.DataFrame, which: str) -> Figure:
     return figure
 
 
+BARS = 0.8
+"""Width of the bars of one first dimension together."""
 SPACING = {"handlelength": 1.4, "columnspacing": 1.1, "handletextpad": 0.5}
 
 
@@ -113,7 +121,14 @@ def _panel(
             for first, value in zip(bars["first"][bars["part"] == key], bars["value"][bars["part"] == key]):
                 values[where[first]] = value / factor
             for at in np.flatnonzero(values):
-                axes.bar(at + shift, values[at], 0.36, floor[at], zorder=3, **style.bar(colour, statuses[at]))
+                axes.bar(
+                    at + shift,
+                    values[at],
+                    0.9 * BARS / len(shifts),
+                    floor[at],
+                    zorder=3,
+                    **style.bar(colour, statuses[at]),
+                )
             floor += values
 
 

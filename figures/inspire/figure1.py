@@ -1,7 +1,7 @@
 """The InsPIRe paper's Figure 1: communication against the server's time for one query to a database of 1 GB."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -9,19 +9,21 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
 from ..lib.marks import MARKS, PREDICTED, mark_notes, marks_of, provenance, superscripts
-from ..lib.paper import ORDER, PAPER_ONLY, Measured, Printed, matches, printed
+from ..lib.paper import DATABASES, ORDER, PAPER_ONLY, Measured, Printed, matches, printed
 from ..lib.protocols import mathtext, protocol, protocol_name
 from ..lib.spec import spec
-from ..lib.units import KIB
+from ..lib.units import KIB, human_bytes
 from . import errata
 from .beside import NOT_PLANNED
 
+T = TypeVar("T")
 DATABASE = "1GB"
 ENTRIES = {"2": ("1-bit entries", "#D55E00"), "4": ("32 KB entries", "#0072B2")}
 """The paper's tables whose 1 GB parts the figure is, with their colours (the paper's are red and blue)."""
 SPEC = spec("inspire/figure1")
 LINES: dict[str, style.Line] = {"printed": style.DOTS, PREDICTED: style.DASHES}
 """Lines through points that were not measured."""
+HERE_SOURCE = "here"
 HERE = {"ok": "measured here", PREDICTED: PREDICTED}
 """How legends call our numbers, by the status of their rows."""
 
@@ -36,7 +38,32 @@ def build(found: Sequence[Measured], expected: pd.DataFrame) -> pd.DataFrame:
         for column in printed(expected, table)
         for line, values in beside(column, matches(column, rest))
     ]
+    lines += [
+        {"entries": table} | line | _point(values)
+        for table, ours in smaller(
+            rest, {column.record_bits: table for table in ENTRIES for column in printed(expected, table)}
+        )
+        for line, values in [of_ours(ours)]
+    ]
     return numbered(pd.DataFrame(lines, columns=[*SPEC.keys, "row"]), "total_comm_bytes", "server_s")
+
+
+def smaller(found: Sequence[Measured], sizes: Mapping[int, T]) -> list[tuple[T, Measured]]:
+    """Measured rows of smaller databases of records of these sizes, with what stands at the size. They stand in where
+    nothing of the paper's database was measured."""
+    measured = [ours for ours in found if ours.ok and ours.row["record_bits"] in sizes]
+    if any(ours.database_bits == DATABASES[DATABASE] for ours in measured):
+        return []
+    return [(sizes[ours.row["record_bits"]], ours) for ours in measured if ours.database_bits < DATABASES[DATABASE]]
+
+
+def of_ours(ours: Measured) -> tuple[dict[str, Any], dict[str, float]]:
+    """What figures' data say of a row of ours, and its values. Its source names another database than the paper's."""
+    row, bits = ours.row, ours.database_bits
+    other = "" if bits == DATABASES[DATABASE] else f", {human_bytes(bits / 8, 2)}"
+    line = {"protocol": row["protocol"], "layout": ours.layout.text(), "source": f"{HERE_SOURCE}{other}"}
+    line |= {"marks": " ".join(marks_of(row)), "record_id": row["id"], "row": row}
+    return line | {key: row[key] for key in ("set", "status", "reason")}, ours.known
 
 
 def beside(column: Printed, hits: Sequence[Measured]) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
@@ -45,11 +72,10 @@ def beside(column: Printed, hits: Sequence[Measured]) -> Iterator[tuple[dict[str
         return
     base = {"protocol": column.protocol, "layout": column.layout.text()}
     yield base | {"source": "paper", "status": "printed"}, column.values
-    for row, ours in ((ours.row, ours) for ours in hits):
-        shown = {key: row[key] for key in ("set", "status", "reason")} | {"record_id": row["id"], "row": row}
-        yield base | {"source": "here", "marks": " ".join(marks_of(row))} | shown, ours.known
+    for line, values in map(of_ours, hits):
+        yield line | base, values
     if not hits and column.protocol not in PAPER_ONLY:
-        yield base | {"source": "here", "status": "not measured", "reason": NOT_PLANNED}, {}
+        yield base | {"source": HERE_SOURCE, "status": "not measured", "reason": NOT_PLANNED}, {}
 
 
 def numbered(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
@@ -90,10 +116,13 @@ def draw(data: pd.DataFrame) -> Figure:
 
 
 def here_labels(data: pd.DataFrame) -> dict[str, str]:
-    """What the legend says of our numbers by their status, with the symbols of all their marks."""
+    """What the legend says of our numbers by their status, with other databases than the paper's and the symbols of all
+    their marks."""
     found = {}
     for status, text in HERE.items():
-        ours = data[(data["source"] == "here") & (data["status"] == status)]
+        ours = data[data["source"].str.startswith(HERE_SOURCE) & (data["status"] == status)]
+        others = {source.removeprefix(HERE_SOURCE) for source in ours["source"]}
+        text += "".join(sorted(others))
         used = {key for marks in ours["marks"].dropna() for key in marks.split()}
         if not ours.empty:
             found[status] = text + superscripts(mark.key for mark in MARKS if mark.key in used)
@@ -107,7 +136,10 @@ def _legends(figure: Figure, protocols: set[str], here: dict[str, str]) -> None:
     shapes = [(style.handle(grey, marker=each.layout_marker), mathtext(each.name)) for each in listed]
     colours = [(style.handle(grey, color=colour), text) for text, colour in ENTRIES.values()]
     whose = [
-        (style.handle(ink, linestyle=LINES.get(status, "-"), **style.face(style.INK, status)), text)
+        (
+            style.handle(ink, linestyle=LINES.get(status, "-"), **style.face(style.INK, status)),
+            text.replace(", ", ",\n"),
+        )
         for status, text in ({"printed": "paper"} | here).items()
     ]
     top = 0.97
@@ -120,7 +152,7 @@ def _legends(figure: Figure, protocols: set[str], here: dict[str, str]) -> None:
 
 def missing_text(data: pd.DataFrame) -> str:
     """Which configurations have no number of ours, by reason; a protocol that lacks all of them by its name."""
-    ours = data[data["source"] == "here"]
+    ours = data[data["source"] == HERE_SOURCE]
     absent = ours[ours["server_s"].isna()]
     if absent.empty:
         return ""

@@ -5,7 +5,9 @@
 mod sources;
 
 fn main() {
-    for source in ["build.rs", "../build", "src", "../ring/src", "../gadget/src", "../lattice/src", "../pir/src"] {
+    for source in
+        ["build.rs", "../build", "src", "../ring/src", "../gadget/src", "../lattice/src", "../bfv/src", "../pir/src"]
+    {
         println!("cargo::rerun-if-changed={source}");
     }
     let mut sources = sources::Sources::new("..");

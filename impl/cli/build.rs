@@ -40,7 +40,7 @@ fn main() {
             println!("cargo::rerun-if-changed={}", file.display());
         }
     }
-    let crates = ["../ring/src", "../gadget/src", "../lattice/src", "../pir/src", "../bench/src", "src"];
+    let crates = ["../ring/src", "../gadget/src", "../lattice/src", "../bfv/src", "../pir/src", "../bench/src", "src"];
     for source in ["build.rs", "../build", "../Cargo.toml"].into_iter().chain(crates) {
         println!("cargo::rerun-if-changed={source}");
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 mod sources;
 
 fn main() {
-    for source in ["build.rs", "../build", "src", "../ring/src", "../gadget/src", "../lattice/src"] {
+    for source in ["build.rs", "../build", "src", "../ring/src", "../gadget/src", "../lattice/src", "../bfv/src"] {
         println!("cargo::rerun-if-changed={source}");
     }
     let mut sources = sources::Sources::new("..");

@@ -8,6 +8,7 @@ from pirlab_estimator import predict
 from pirlab_estimator.compare import compare
 from pirlab_estimator.cost import UnitCosts
 from pirlab_estimator.cost.primitive import described_times
+from pirlab_estimator.cost.units import DEFAULTS
 from pirlab_estimator.noise.primitive import OPERATIONS
 from validated import validate
 
@@ -78,7 +79,8 @@ def record(prediction, factor=1.0, samples=1 << 14, keys=100):
 
 def test_every_operation_is_predicted_and_valid():
     assert set(SETTINGS) == set(OPERATIONS)
-    records = predict.predict([description(name) for name in OPERATIONS] + [chain()])
+    costs = UnitCosts.load(DEFAULTS)
+    records = predict.predict([description(name) for name in OPERATIONS] + [chain()], unit_costs=costs)
     for made in records:
         validate(made, "primitive-prediction")
         assert made["noise"]["stages"] and made["seconds"] == {"repetition": 0.25, "total": 0.25}

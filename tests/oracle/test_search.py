@@ -56,6 +56,17 @@ SMALL = {
     | {"rlwe": RINGS[1:3], "lwe": SHORT, "layers.entry_bits": [8], "layers.digit_bits": [15, 12]}
     | {"layers.switched_modulus": [18, 12, 8]},
 }
+SMALL["hintlesspir"] = {
+    "lwe": [
+        LWE[0] | {"dimension": n, "secret": {"kind": "ternary"}, "error": {"stddev": s}}
+        for n, s in ((1152, 3.2), (1280, 3.2), (1152, 12.8))
+    ],
+    "plain_moduli": space_file.load("hintlesspir").narrowed().axes[1].values[:1],
+    "columns_per_row": [1, 16],
+    "block_rows": [1024, 4096],
+    "switch.mask_modulus": [1 << 34, 1 << 31, 1 << 28],
+    "switch.body_modulus": [1 << 28, 1 << 25, 1 << 22],
+}
 SMALL["respire"] = {
     "rlwe": [RINGS[2], RINGS[3] | {"secret": {"kind": "gaussian", "stddev": 4.5}, "error": {"stddev": 4.5}}],
     "plain_bits": [5, 4],

@@ -24,10 +24,10 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     ]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     found = steps.predicted_seconds(group, lines)
-    # A warm-up, one exchange for the noise, and one update, which takes more than five seconds.
+    # Preprocessing for a second, a warm-up, one exchange for the noise, and one update, which takes longer.
     exchanges = 1 + repetitions + 1 + 1 + updates
     assert updates > 0
-    assert found == {row.id: repetitions * 0.5 + exchanges * 3.5 for row in group.rows}
+    assert found == {row.id: 3 * 0.5 + exchanges * 3.5 for row in group.rows}
     rows = plan.group_file(group, group.rows, found, limit=1000.0)["rows"]
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
     assert {row["time_limit_seconds"] for row in rows} == {3000.0}, "a row has three times what is predicted at most"
@@ -100,7 +100,7 @@ def test_records_of_fewer_repetitions_are_measured_again(tmp_path):
 
 def test_records_of_another_number_of_threads_say_only_that(tmp_path, monkeypatch):
     plan = Plan(read_profile("quick", results=str(tmp_path)))
-    group = plan.group("pirouette/table7", "2^16x2048")
+    group = plan.group("pirouette/table7", "2^12x2048")
     parallel, alone = (next(r for r in group.rows if r.id == id) for id in ("pirouette-20-parallel", "pirouette-20"))
     for row in (parallel, alone):
         write_if_changed(plan.record(group, row), json.dumps({"threads": 64, "staleness_key": f"{row.id} 64"}))

@@ -29,13 +29,13 @@ def test_plan_says_what_will_be_skipped_and_why():
     [
         # A warm-up and five repetitions, and 20 keys for the noise.
         (20.0, 0.2, {}, 20 + 6 * 0.2 + 20 * 0.2),
-        (3.0, 0.2, {}, 2 * 3 + 6 * 0.2 + 20 * 0.2),
+        (0.4, 0.2, {}, 3 * 0.4 + 6 * 0.2 + 20 * 0.2),
         # Warm-ups of 0.2 seconds at most, ten of them, and noise for two seconds at least.
         (0.0, 0.001, {}, 0.01 + 5 * 0.001 + 2),
         (0.0, 0.2, {"noise_seconds": 3.5}, 6 * 0.2 + 3.5),
         (0.0, 0.2, {"noise_seconds": 0.1}, 6 * 0.2 + 0.2),
-        # Two updates, each of 2 s and three exchanges, take five seconds.
-        (0.1, 0.2, {"updates": 2}, 5 * 0.1 + 6 * 0.2 + 20 * 0.2 + 2 * (2 + 3 * 0.2)),
+        # Two updates, each of 2 s and three exchanges: one alone takes more than a second.
+        (0.1, 0.2, {"updates": 2}, 5 * 0.1 + 6 * 0.2 + 20 * 0.2 + 2 + 3 * 0.2),
     ],
 )
 def test_rows_take_what_the_runner_does(preprocess, online, changes, expected):

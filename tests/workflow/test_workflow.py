@@ -1,77 +1,19 @@
 """The workflow on a tiny profile, from a clean results folder: what it makes, and what it does not make again."""
 
 import json
-import os
 import re
-import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from pirlab_workflow import reference, reproduce
+from pirlab_workflow import reference
 from pirlab_workflow.files import ROOT, check
+from sandbox import Sandbox
 
 pytestmark = pytest.mark.slow
-TOOLS = Path(sys.executable).parent
 GROUPS = ("2^10x16", "2^10x256")
-
-
-class Sandbox:
-    """A results folder, a figures folder and a copy of the binary of their own."""
-
-    def __init__(self, folder: Path, binary: Path):
-        self.results, self.figures, self.binary = folder / "results", folder / "figures", folder / "pirlab"
-        shutil.copy2(binary, self.binary)
-        self.environment = os.environ | {"PATH": f"{TOOLS}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "200"}
-        self.folders = {"results": self.results, "figures": self.figures, "binary": self.binary}
-
-    def driver(self, *arguments: str) -> list[str]:
-        folders = [f"--{key}={value}" for key, value in self.folders.items()]
-        return [sys.executable, "-m", "pirlab_workflow.reproduce", "--profile=tiny", *folders, *arguments]
-
-    def reproduce(self, *arguments: str, code: int = 0) -> str:
-        """`make reproduce`, after the build."""
-        done = subprocess.run(
-            self.driver(*arguments), cwd=ROOT, env=self.environment, capture_output=True, text=True, timeout=900
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
-
-    def dry_run(self, *arguments: str) -> dict[str, int]:
-        """How many jobs of which rule Snakemake would run."""
-        config = [f"{key}={value}" for key, value in self.folders.items()]
-        command = [TOOLS / "snakemake", "--dry-run", "--quiet", "rules", *arguments]
-        done = subprocess.run(
-            [*command, "--configfile", "config/tiny.yaml", "--config", *config],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        lines = (line.split() for line in (done.stdout + done.stderr).splitlines())
-        return {words[0]: int(words[1]) for words in lines if len(words) == 2 and words[1].isdigit()}
-
-    def local(self) -> dict[str, int]:
-        """What `make reproduce` would run."""
-        return self.dry_run("--workflow-profile", "config/profiles/local", "--cores", "1")
-
-    def rebuild(self) -> None:
-        """The binary, with another content and the same behaviour."""
-        with self.binary.open("ab") as file:
-            file.write(b"\n")
-
-    def records(self) -> dict[str, float]:
-        """Every record and when it was written."""
-        found = sorted(self.results.glob("records/*/*/*/*.json"))
-        return {str(path.relative_to(self.results)): path.stat().st_mtime for path in found}
-
-    def record(self, group: str, row: str = "simplepir-usenix23") -> Path:
-        return self.results / "records/smoke/tiny" / group / f"{row}.json"
 
 
 @pytest.fixture(scope="module")
@@ -120,22 +62,6 @@ def test_second_run_does_nothing(finished):
     assert finished.records() == before
 
 
-def test_the_audit_is_made_and_not_made_again(finished):
-    output = finished.reproduce("--only=security/audit")
-    assert "security only: nothing to" in output and "0 rows in 0 groups to measure" in output
-    folder = finished.figures / "security/audit"
-    names = [f"security-curves.{end}" for end in ("pdf", "svg", "png", "csv")]
-    names += [f"table-security-{what}.{end}" for what in ("sets", "limits") for end in ("csv", "md", "tex", "html")]
-    for name in names:
-        assert (folder / name).stat().st_size > 0, name
-    text = (folder / "table-security-sets.md").read_text()
-    sets = [str(path.relative_to(ROOT / "params").with_suffix("")) for path in (ROOT / "params").rglob("*.toml")]
-    assert sets and all(name in text for name in sets), "every set of params/ is in it"
-    finished.reproduce("--only=security/audit")
-    log = (finished.results / "logs/snakemake.log").read_text()
-    assert "rule audit:" not in log and "rule figure:" not in log
-
-
 def test_records_fit_their_schema(finished, schemas):
     seen = set()
     for path in finished.results.glob("records/*/*/*/*.json"):
@@ -161,7 +87,7 @@ def test_change_of_plotting_code_measures_nothing(finished):
         jobs = finished.local()
     finally:
         path.unlink()
-    assert {"figure", "table", "accuracy"} <= jobs.keys()
+    assert {"draw_smoke_tiny", "draw_smoke_gadget", "accuracy_smoke_tiny"} <= jobs.keys()
     assert not jobs.keys() & {"describe", "predict", "measure", "calibrate"}
 
 
@@ -239,34 +165,6 @@ def test_reference_run_is_labelled(finished, tmp_path):
     assert (out / "tiny.jsonl.gz").read_bytes() == packed, "what is unpacked packs to the same bytes"
 
 
-def test_killed_sweep_continues(tmp_path, finished, binary):
-    box = Sandbox(tmp_path, binary)
-    box.results.mkdir()
-    shutil.copy(finished.results / "calibration.json", box.results)
-    with subprocess.Popen(
-        box.driver(),
-        cwd=ROOT,
-        env=box.environment,
-        start_new_session=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        deadline = time.monotonic() + 120
-        while not box.records() and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert process.poll() is None, "the sweep was killed before its end"
-        os.kill(process.pid, signal.SIGKILL)
-    before = box.records()
-    assert before, "at least one record was finished"
-    time.sleep(1)
-    left = box.records()
-    output = box.reproduce()
-    assert "16 ok" in output
-    after = box.records()
-    assert len(after) == 16
-    assert {name: after[name] for name in left} == left, "finished records are kept as they are"
-
-
 def test_slurm_profile_dry_run(finished, tmp_path):
     finished.folders = finished.folders | {"results": tmp_path / "results"}
     try:
@@ -274,54 +172,3 @@ def test_slurm_profile_dry_run(finished, tmp_path):
     finally:
         finished.folders = finished.folders | {"results": finished.results}
     assert jobs["measure"] == 5 and jobs["predict"] == 4
-
-
-@pytest.mark.parametrize(
-    "workflow", [["--configfile", "config/tiny.yaml"], ["--snakefile", "workflow/rules/search.smk"]]
-)
-def test_lint_is_clean(tmp_path, workflow):
-    command = [TOOLS / "snakemake", "--lint", *workflow, "--config", f"results={tmp_path}", f"figures={tmp_path}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_the_workflow_of_sweeps_has_one_rule_for_each_file(tmp_path):
-    command = [TOOLS / "snakemake", "--snakefile", "workflow/rules/search.smk", "--dry-run", "--cores", "1"]
-    command += ["--config", f"results={tmp_path}/results", f"figures={tmp_path}/figures"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    jobs = dict(re.findall(r"^(part|table|sets|figure) +(\d+)$", done.stdout, re.M))
-    assert jobs.keys() == {"part", "table", "sets", "figure"} and jobs["sets"] == "2"
-
-
-def test_wrong_configuration_is_one_paragraph(tmp_path):
-    command = [TOOLS / "snakemake", "--dry-run", "--cores", "1", "--configfile", "config/tiny.yaml"]
-    command += ["--config", f"results={tmp_path}", "repetition=3"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    assert 'key "repetition"' in said and 'Did you mean "repetitions"?' in said
-    assert "Traceback" not in said
-
-
-def test_unknown_profile_is_one_paragraph():
-    command = [sys.executable, "-m", "pirlab_workflow.reproduce", "--profile", "quik"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2
-    assert done.stdout.strip().startswith("PROFILE=quik: there is no config/quik.yaml")
-
-
-def test_missing_binary_says_what_to_run(tmp_path):
-    command = [sys.executable, "-m", "pirlab_workflow.reproduce", "--profile=tiny", f"--results={tmp_path}"]
-    done = subprocess.run([*command, f"--binary={tmp_path}/none"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 2 and "make build" in done.stdout
-
-
-def test_busy_results_folder_is_refused(tmp_path, binary):
-
-    (tmp_path / "results").mkdir()
-    handle = reproduce.lock(tmp_path / "results")
-    box = Sandbox(tmp_path, binary)
-    output = box.reproduce("--wait=1", code=2)
-    assert "is held by another" in output and str(os.getpid()) in output
-    handle.close()

@@ -1,11 +1,13 @@
 # The plan of the profile, and the helpers that turn wildcards into files.
 import json
 import os
+import re
 from pathlib import Path
 
 from pirlab_workflow.experiments import load_profile
 from pirlab_workflow.files import PlanError, figure_code, write_json
 from pirlab_workflow.plan import Plan
+from pirlab_workflow.present import ENDS, SHOWN
 from pirlab_workflow.steps import predicted_seconds
 from snakemake.exceptions import WorkflowError
 
@@ -26,8 +28,6 @@ EXPERIMENT_FILES = sorted(map(str, Path("experiments").glob("*/*.toml")))
 PARAMETER_FILES = sorted(map(str, Path("params").rglob("*.toml")))
 FIGURE_CODE = figure_code()
 PAPERS = sorted(map(str, Path("experiments/expected").glob("*.csv")))
-# Tables that hold times against the unit costs of this machine.
-COSTED = ("pirouette-phases", "respire-phases")
 
 write_json(Path(SETTINGS), PLAN.profile)
 PLAN.prepare()
@@ -36,7 +36,6 @@ PLAN.prepare()
 wildcard_constraints:
     experiment="[a-z0-9-]+/[a-z0-9-]+",
     group=r"[a-z0-9^._-]+",
-    name=r"(?!table-|accuracy)[a-z0-9-]+",
 
 
 def prediction_files():
@@ -53,33 +52,41 @@ def accuracy_tables():
     return [f"{FIGURES}/{name}/accuracy.csv" for name in PLAN.experiments if PLAN.judged(name)]
 
 
-def drawn(wildcards):
-    """What a table or figure of an experiment is drawn from: the records of all experiments that it shows, and what was
-    predicted of those that are in this plan, in the order of their record folders."""
-    names = PLAN.shown(wildcards.experiment)
-    planned = [name for name in names if name in PLAN.experiments]
-    audit = PLAN.audits().get(wildcards.experiment)
-    return {
-        "code": FIGURE_CODE,
-        "papers": PAPERS,
-        "measured": markers(*names),
-        "predictions": [str(PLAN.prediction(name)) for name in planned if name not in PLAN.audits()],
-        "descriptions": [str(PLAN.description(name)) for name in planned],
-        "audit": [str(audit)] if audit else [],
-        "accuracy": accuracy_tables() if PLAN.judged(wildcards.experiment) else [],
-        "costs": [f"{RESULTS}/calibration.json"] if wildcards.name in COSTED else [],
-        "stale": [f"{RESULTS}/stale.json"],
-    }
+def drawn_from(name):
+    """The files that the tables and figures of an experiment are drawn from: what was measured and predicted of all that
+    it shows."""
+    names = PLAN.shown(name)
+    planned = [each for each in names if each in PLAN.experiments]
+    audits = PLAN.audits()
+    files = [*FIGURE_CODE, *PAPERS, *markers(*names), f"{RESULTS}/stale.json"]
+    files += [str(PLAN.prediction(each)) for each in planned if each not in audits]
+    files += [str(PLAN.description(each)) for each in planned]
+    files += [str(audits[name])] if name in audits else []
+    # The primitives' costs are not drawn: a new calibration draws the protocols' tables again, no others.
+    return files + ([f"{RESULTS}/calibration.json"] if PLAN.judged(name) else [])
 
 
-def drawing(wildcards, input, output):
-    """The words that draw it: a figure, or a table, which has a page in HTML."""
-    folders = [f"{RESULTS}/records/{name}" for name in PLAN.shown(wildcards.experiment)]
-    words = ["table"] if "html" in output.keys() else []
-    words += [wildcards.name, "--records", *folders, "--expected", "experiments/expected"]
-    for key in ("predictions", "descriptions", "audit", "accuracy", "costs", "stale"):
-        words += [f"--{key}", *input.get(key)] if input.get(key) else []
-    return " ".join([*words, "--out", str(Path(output[0]).with_suffix(""))])
+def rule_name(step, name):
+    """The name of an experiment's rule: rules are made by experiment, because what is drawn differs."""
+    return f"{step}_{re.sub('[/-]', '_', name)}"
+
+
+def stems(name):
+    """The names of the files of an experiment's tables and figures, with their kinds."""
+    figures, tables = PLAN.drawings(name)
+    return dict.fromkeys(figures, "figure") | {f"table-{table}": "table" for table in tables}
+
+
+def shown(name, kind, file):
+    """A drawn file as the report shows it: under its experiment, with the caption that is drawn beside it."""
+    path = Path(file)
+    labels = {"what": path.stem.removeprefix("table-"), "form": kind}
+    return report(file, caption=str(path.with_suffix(".caption.rst").absolute()), category=name, labels=labels)
+
+
+def drawn(name):
+    """The files of an experiment's tables and figures, without those that the report shows."""
+    return [f"{FIGURES}/{name}/{stem}.{end}" for stem, kind in stems(name).items() for end in ENDS[kind]]
 
 
 def predicted(wildcards):
@@ -104,12 +111,4 @@ def presented_files():
 
 
 def drawn_files():
-    files = []
-    for name in PLAN.experiments:
-        figures, tables = PLAN.drawings(name)
-        stems = {figure: ("pdf", "svg", "png") for figure in figures}
-        stems |= {f"table-{table}": ("csv", "md", "tex") for table in tables}
-        if PLAN.judged(name):
-            stems["accuracy"] = ("csv", "md", "tex", "pdf", "svg", "png")
-        files += [f"{FIGURES}/{name}/{stem}.{end}" for stem, ends in stems.items() for end in ends]
-    return files
+    return [file for name in PLAN.experiments for file in drawn(name)] + accuracy_tables()

@@ -1,76 +1,52 @@
-# Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers.
+# Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers. One job draws all
+# of an experiment, because each would spend most of its time on loading libraries.
 
 
-rule figure:
-    input:
-        unpack(drawn),
-    output:
-        multiext(f"{FIGURES}/{{experiment}}/{{name}}", ".pdf", ".png", ".csv"),
-        svg=report(
-            f"{FIGURES}/{{experiment}}/{{name}}.svg",
-            caption="../captions/generated.rst",
-            category="{experiment}",
-            labels={"what": "{name}", "form": "figure"},
-        ),
-    log:
-        f"{LOGS}/figure/{{experiment}}/{{name}}.log",
-    params:
-        words=drawing,
-        prefix=f"{FIGURES}/{{experiment}}/{{name}}",
-    conda:
-        ENVIRONMENT
-    shell:
-        "python -m pirlab_figures {params.words} > {log} 2>&1"
+for NAME in filter(PLAN.judged, PLAN.experiments):
+
+    rule:
+        name:
+            rule_name("accuracy", NAME)
+        input:
+            FIGURE_CODE,
+            markers(NAME),
+            str(PLAN.prediction(NAME)),
+            f"{RESULTS}/stale.json",
+            settings=SETTINGS,
+        output:
+            [f"{FIGURES}/{NAME}/accuracy.{end}" for end in sorted({*ENDS["table"], *ENDS["figure"]})],
+            [shown(NAME, kind, f"{FIGURES}/{NAME}/accuracy.{end}") for kind, end in SHOWN.items()],
+        log:
+            f"{LOGS}/accuracy/{NAME}.log",
+        params:
+            name=NAME,
+        conda:
+            ENVIRONMENT
+        shell:
+            "python -m pirlab_workflow.present accuracy {params.name} --profile {input.settings} > {log} 2>&1"
 
 
-use rule figure as table with:
-    output:
-        multiext(f"{FIGURES}/{{experiment}}/table-{{name}}", ".csv", ".md", ".tex"),
-        html=report(
-            f"{FIGURES}/{{experiment}}/table-{{name}}.html",
-            caption="../captions/generated.rst",
-            category="{experiment}",
-            labels={"what": "{name}", "form": "table"},
-        ),
-    log:
-        f"{LOGS}/table/{{experiment}}/{{name}}.log",
-    params:
-        words=drawing,
-        prefix=f"{FIGURES}/{{experiment}}/table-{{name}}",
+for NAME in PLAN.experiments:
 
-
-# Every predicted quantity beside its measured twin. Of the experiment alone: the predictions of those shown with it have
-# the same sets and shapes, but one query where this one may have eight.
-rule accuracy:
-    input:
-        code=FIGURE_CODE,
-        measured=lambda wildcards: markers(wildcards.experiment),
-        prediction=f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json",
-        stale=f"{RESULTS}/stale.json",
-    output:
-        multiext(f"{FIGURES}/{{experiment}}/accuracy", ".csv", ".md", ".tex", ".pdf", ".png"),
-        html=report(
-            f"{FIGURES}/{{experiment}}/accuracy.html",
-            caption="../captions/generated.rst",
-            category="{experiment}",
-            labels={"what": "predicted and measured", "form": "table"},
-        ),
-        svg=report(
-            f"{FIGURES}/{{experiment}}/accuracy.svg",
-            caption="../captions/generated.rst",
-            category="{experiment}",
-            labels={"what": "predicted and measured", "form": "figure"},
-        ),
-    log:
-        f"{LOGS}/accuracy/{{experiment}}.log",
-    params:
-        records=f"{RESULTS}/records/{{experiment}}",
-        prefix=f"{FIGURES}/{{experiment}}/accuracy",
-    conda:
-        ENVIRONMENT
-    shell:
-        "python -m pirlab_figures accuracy --records {params.records} --predictions {input.prediction}"
-        " --stale {input.stale} --out {params.prefix} > {log} 2>&1"
+    rule:
+        name:
+            rule_name("draw", NAME)
+        input:
+            drawn_from(NAME),
+            settings=SETTINGS,
+            accuracy=accuracy_tables() if PLAN.judged(NAME) else [],
+        output:
+            drawn(NAME),
+            [shown(NAME, kind, f"{FIGURES}/{NAME}/{stem}.{SHOWN[kind]}") for stem, kind in stems(NAME).items()],
+        log:
+            f"{LOGS}/draw/{NAME}.log",
+        params:
+            name=NAME,
+        conda:
+            ENVIRONMENT
+        shell:
+            "python -m pirlab_workflow.present experiment {params.name} --profile {input.settings}"
+            " --accuracy {input.accuracy} > {log} 2>&1"
 
 
 # The page that leads to all of these, with the papers' claims.

@@ -14,6 +14,7 @@ use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
     doublepir::DoublePir,
+    hintlesspir::HintlessPir,
     inspire::Inspire,
     inspire2::Inspire2,
     piano::Piano,
@@ -101,10 +102,11 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 12] = [
+static PROTOCOLS: [Protocol; 13] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
+    entry::<HintlessPir>(env!("PIRLAB_SOURCE_HINTLESSPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
     entry::<SimpleYpir>(env!("PIRLAB_SOURCE_SIMPLEYPIR")),
     entry::<Inspire0>(env!("PIRLAB_SOURCE_YPIR")),

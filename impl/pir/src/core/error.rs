@@ -66,6 +66,7 @@ from_below!(
     lattice::LatticeError,
     lattice::lwe::LweError,
     lattice::wire::WireError,
+    bfv::BfvError,
     ring::KernelError,
     ring::MatrixError,
     ring::matrix::column::ResidueVectorError,

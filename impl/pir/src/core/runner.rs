@@ -28,8 +28,8 @@ use crate::core::workload::Workload;
 /// small blocks that its allocator keeps.
 pub const PROCESS_BYTES: u64 = 14 << 20;
 
-/// Preprocessing and updates are repeated until each repetition has a sample, but for no longer than this many seconds.
-const LONG_PHASE_SECONDS: f64 = 5.0;
+/// Preprocessing and updates are repeated until each repetition has a sample, but no more after this many seconds.
+const LONG_PHASE_SECONDS: f64 = 1.0;
 
 /// Most exchanges before the first timed one. One is too few: the allocator then still requests pages that later exchanges reuse.
 const WARM_UPS: u64 = 10;

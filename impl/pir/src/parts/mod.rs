@@ -1,5 +1,6 @@
 //! Building blocks that several protocols share.
 
+pub mod bfv;
 pub mod buckets;
 pub mod digits;
 pub mod folding;

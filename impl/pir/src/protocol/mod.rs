@@ -1,6 +1,7 @@
 //! The protocols, one folder each.
 
 pub mod doublepir;
+pub mod hintlesspir;
 pub mod inspire;
 pub mod inspire2;
 pub mod piano;

@@ -87,6 +87,11 @@ impl<W: Word> Ring<W> {
         self.rns.product_u128()
     }
 
+    /// log2(Q).
+    pub fn modulus_log2(&self) -> f64 {
+        self.rns.product_log2()
+    }
+
     /// The ring of the first `len` primes, with the same transforms; None if it has fewer or `len` is 0.
     pub fn prefix(&self, len: usize) -> Option<Arc<Self>> {
         let rns = self.rns.prefix(len)?;

@@ -34,6 +34,13 @@ pub(super) fn half_below(x: &[u64]) -> Vec<u64> {
     (0..half.len()).map(|i| half[i] >> 1 | half.get(i + 1).map_or(0, |next| next << 63)).collect()
 }
 
+/// The binary logarithm of x > 0, to the precision of a double.
+pub(super) fn log2(x: &[u64]) -> f64 {
+    let top = x.iter().rposition(|limb| *limb > 0).unwrap_or(0);
+    let leading = x[top] as f64 + if top > 0 { x[top - 1] as f64 / 2f64.powi(64) } else { 0.0 };
+    leading.log2() + 64.0 * top as f64
+}
+
 /// x as a 128-bit number, if it fits.
 pub(super) fn to_u128(x: &[u64]) -> Option<u128> {
     let limb = |i: usize| u128::from(x.get(i).copied().unwrap_or(0));

@@ -125,6 +125,11 @@ impl<W: Word> Rns<W> {
         limbs::to_u128(&self.product)
     }
 
+    /// log2(Q).
+    pub fn product_log2(&self) -> f64 {
+        limbs::log2(&self.product)
+    }
+
     /// Mixed-radix digits of coefficient j of n: digit i is below modulus i.
     #[inline(always)]
     fn mixed_radix(&self, residues: &[W], n: usize, j: usize, digits: &mut [W]) {
@@ -193,6 +198,21 @@ impl<W: Word> Rns<W> {
         );
         self.for_each_mixed_radix(residues, |j, digits| {
             out[j] = self.horner(digits, 0, |sum: u128, p, digit| sum * u128::from(p) + u128::from(digit));
+        });
+    }
+
+    /// The numbers in [0, Q) with those residues, each as `self.product().len()` little-endian limbs, one number after the other.
+    pub fn compose_limbs(&self, residues: &[W], out: &mut [u64]) {
+        let (n, length) = (self.coefficients(residues), self.product.len());
+        assert_eq!(out.len(), n * length, "as many limbs of each coefficient as Q has");
+        let mut number = Vec::with_capacity(length);
+        self.for_each_mixed_radix(residues, |j, digits| {
+            number.clear();
+            for (digit, modulus) in digits.iter().zip(&self.moduli).rev() {
+                limbs::mul_add_small(&mut number, modulus.value().to_u64(), digit.to_u64());
+            }
+            number.resize(length, 0);
+            out[j * length..(j + 1) * length].copy_from_slice(&number);
         });
     }
 

@@ -60,12 +60,17 @@ fn check<W: Word>(moduli: &[u64], switched: u64, seed: u64) {
     let q: BigUint = moduli.iter().product();
     assert_eq!(big(rns.product()), q);
     assert_eq!(rns.product_u128().map(BigUint::from), (q.bits() <= 128).then(|| q.clone()));
+    let digits = q.to_string();
+    let log10 = digits[..digits.len().min(15)].parse::<f64>().unwrap().log10() + digits.len().saturating_sub(15) as f64;
+    assert!((rns.product_log2() - log10 / 2f64.log10()).abs() < 1e-9);
 
     let numbers = numbers(&mut rng, &q, 40);
     let (n, length) = (numbers.len(), rns.product().len());
     let input: Vec<W> = residues(&numbers, moduli);
     let flat: Vec<u64> = numbers.iter().flat_map(|x| limbs_of(x, length)).collect();
     let mut composed = vec![0; n * length];
+    rns.compose_limbs(&input, &mut composed);
+    assert_eq!(composed, flat);
     let mut back = vec![W::default(); input.len()];
     if length == 1 {
         rns.compose_u64(vectors(), &input, &mut composed);

@@ -12,6 +12,11 @@ use crate::core::{Error, Record, Result, Shape};
 pub enum Tiling {
     /// As square as possible with whole records in columns (SimplePIR).
     Square,
+    /// The same with several columns for each row (HintlessPIR): answers cost more a row than queries a column.
+    Aspect {
+        /// Columns over rows.
+        columns_per_row: u64,
+    },
     /// Square, but with a least number of columns (DoublePIR); the rows are then LWE samples of a second layer.
     Wide {
         /// Least number of columns.
@@ -45,7 +50,7 @@ impl Layout {
         for candidate in moduli.moduli() {
             let layout = Self::with_modulus(shape, candidate, tiling)?;
             samples = match tiling {
-                Tiling::Square | Tiling::Shards(_) => layout.columns,
+                Tiling::Square | Tiling::Shards(_) | Tiling::Aspect { .. } => layout.columns,
                 Tiling::Wide { .. } => layout.columns.max(layout.rows),
             };
             if moduli.for_samples(samples as u64).is_some_and(|allowed| allowed >= candidate) {
@@ -67,11 +72,12 @@ impl Layout {
     fn with_modulus(shape: Shape, plain_modulus: u32, tiling: Tiling) -> Result<Self> {
         let code = RecordCode::new(shape.record_bits, plain_modulus);
         let (entries, wide) = (code.entries(shape.records), code.entries_per_record());
-        let square = entries.isqrt().next_multiple_of(wide);
+        let per_row = if let Tiling::Aspect { columns_per_row } = tiling { columns_per_row.max(1) } else { 1 };
+        let square = (entries / per_row).isqrt().max(1).next_multiple_of(wide);
         let asked = match tiling {
             Tiling::Wide { min_columns } if entries.div_ceil(square) < min_columns => Some(min_columns),
             Tiling::Shards(shards) => Some((entries / wide).div_ceil(shards)),
-            Tiling::Square | Tiling::Wide { .. } => None,
+            Tiling::Square | Tiling::Wide { .. } | Tiling::Aspect { .. } => None,
         };
         let (rows, columns) = match asked {
             Some(columns) => (entries.div_ceil(columns).next_multiple_of(wide), columns),

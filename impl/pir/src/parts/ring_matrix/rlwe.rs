@@ -33,6 +33,13 @@ impl From<PrimeProduct> for String {
     }
 }
 
+impl PrimeProduct {
+    /// The primes; none if a factor is not a number.
+    pub fn primes(&self) -> &[u64] {
+        &self.primes
+    }
+}
+
 /// The `[rlwe]` table: samples over Z_q[X]/(X^d + 1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

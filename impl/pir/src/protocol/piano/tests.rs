@@ -68,7 +68,7 @@ fn windows_follow_one_another_with_repeated_and_adversarial_indices() {
             _ => turn * layout.chunk as u64 % shape.records,
         };
         if turn % 500 == 7 {
-            let record = (turn as u64).to_le_bytes().to_vec();
+            let record = turn.to_le_bytes().to_vec();
             database.change(index, record.clone()).unwrap();
             let messages = server.update(&[(index, record)], &mut context).unwrap();
             client.update(&messages, &mut context).unwrap();

@@ -68,13 +68,16 @@ impl Client {
     }
 
     /// Fresh secrets, and an encryption of zeros under each.
-    fn encrypt(&self, queries: usize, context: &mut Context) -> Result<(Vec<Vec<u32>>, Vec<Vec<u32>>)> {
+    fn encrypt(&self, queries: usize, context: &mut Context) -> Result<Encrypted> {
         let keys = self.lwe.keys(queries, &mut context.rng)?;
         let (public, columns) = (&self.offline()?.public, self.layout.columns);
         let bodies = encrypt_zero(public, columns, &keys, &self.error, context.kernel, &mut context.rng)?;
         Ok((keys, bodies))
     }
 }
+
+/// Secrets, and bodies under each.
+type Encrypted = (Vec<Vec<u32>>, Vec<Vec<u32>>);
 
 impl Query {
     /// <H[row], s>. What was computed ahead serves the version of the database that it was computed for.

@@ -20,12 +20,16 @@ pub(super) unsafe fn add_products<const C: usize>(
     let multiple = _mm512_set1_epi64(plan.multiple as i64);
     let load = |sums: &Sums, part: usize, half: usize| {
         // SAFETY: each half of `Sums` is two registers, aligned as registers are.
-        let sum = unsafe { _mm512_load_si512(sums.0[part].as_ptr().add(8 * half).cast()) };
-        _mm512_mask_sub_epi64(sum, _mm512_movepi64_mask(sum), sum, multiple)
+        unsafe { _mm512_load_si512(sums.0[part].as_ptr().add(8 * half).cast()) }
     };
     // Sums by column: even and odd slots of masks, even and odd slots of bodies.
     let mut totals: [[__m512i; 4]; C] = std::array::from_fn(|c| std::array::from_fn(|i| load(&*sums[c], i / 2, i % 2)));
     for (row, pair) in pairs.iter().enumerate() {
+        if row % plan.terms == 0 {
+            for sum in totals.as_flattened_mut() {
+                *sum = _mm512_mask_sub_epi64(*sum, _mm512_movepi64_mask(*sum), *sum, multiple);
+            }
+        }
         // SAFETY: a pair is two lines of a register each.
         let even = pair.each_ref().map(|line| unsafe { _mm512_loadu_si512(line.as_ptr().cast()) });
         let odd = even.map(|line| _mm512_srli_epi64::<32>(line));

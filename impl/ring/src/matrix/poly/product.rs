@@ -11,6 +11,9 @@ use crate::work::{Kind, Work, count};
 use rayon::prelude::*;
 use std::ops::Range;
 
+/// Rows of a part.
+const PART: usize = 128;
+
 /// The results for one vector: a pair of polynomials for each column.
 pub type Products = Vec<[Poly<u32, Ntt>; 2]>;
 
@@ -80,18 +83,19 @@ impl PolyMatrix {
                 for (group, lines) in lines.chunks(GROUP * self.rows).enumerate() {
                     let width = lines.len() / self.rows;
                     sums.fill([Sums::ZERO; GROUP]);
-                    // The number of rows that the sums hold, whose lines stay in the cache for all vectors.
-                    for (part, lines) in lines.chunks(plan.terms.saturating_mul(width)).enumerate() {
+                    // So many rows that their lines stay in the cache for all vectors.
+                    for (part, lines) in lines.chunks(PART * width).enumerate() {
                         let rows = lines.len() / width;
                         for (vector, sums) in vectors.iter().zip(&mut sums) {
-                            let pairs = &vector.strip(strip)[part * plan.terms..][..rows];
+                            let pairs = &vector.strip(strip)[part * PART..][..rows];
                             add_products(self.ring.vectors().checked(), plan, lines, pairs, &mut sums[..width]);
                         }
                     }
                     for (out, sums) in out.iter_mut().zip(&sums) {
-                        for (pair, sums) in out[group * GROUP..].iter_mut().zip(&sums[..width]) {
-                            for (poly, sums) in pair.iter_mut().zip(&sums.0) {
-                                self.finish(modulus, sums, &mut poly.limb_mut(limb)[line * LINE..][..LINE]);
+                        let residues = self.finish(modulus, sums);
+                        for (pair, residues) in out[group * GROUP..].iter_mut().zip(&residues[..width]) {
+                            for (poly, residues) in pair.iter_mut().zip(residues) {
+                                poly.limb_mut(limb)[line * LINE..][..LINE].copy_from_slice(residues);
                             }
                         }
                     }
@@ -101,14 +105,18 @@ impl PolyMatrix {
         out
     }
 
-    /// The residues of a column's sums, in the order of the slots.
-    fn finish(&self, modulus: &Modulus<u32>, sums: &[u64; LINE], out: &mut [u32]) {
-        let mut residues = [0; LINE];
-        self.ring.vectors().reduce(modulus, sums, &mut residues);
-        let (even, odd) = residues.split_at(LINE / 2);
-        for (out, (even, odd)) in out.chunks_exact_mut(2).zip(even.iter().zip(odd)) {
-            out.copy_from_slice(&[*even, *odd]);
+    /// The residues of the sums of columns, in the order of the slots.
+    fn finish(&self, modulus: &Modulus<u32>, sums: &[Sums; GROUP]) -> [[Line; 2]; GROUP] {
+        let (mut residues, mut out) = ([0; GROUP * 2 * LINE], [[[0; LINE]; 2]; GROUP]);
+        let sums: [[[u64; LINE]; 2]; GROUP] = sums.map(|sums| sums.0);
+        self.ring.vectors().reduce(modulus, sums.as_flattened().as_flattened(), &mut residues);
+        for (out, residues) in out.as_flattened_mut().iter_mut().zip(residues.chunks_exact(LINE)) {
+            let (even, odd) = residues.split_at(LINE / 2);
+            for (out, (even, odd)) in out.chunks_exact_mut(2).zip(even.iter().zip(odd)) {
+                out.copy_from_slice(&[*even, *odd]);
+            }
         }
+        out
     }
 }
 
@@ -125,6 +133,6 @@ fn add_products(kernel: Checked, plan: Plan, lines: &[Line], pairs: &[[Line; 2]]
 }
 
 fn add_width<const C: usize>(kernel: Checked, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: [&mut Sums; C]) {
-    assert!(lines.len() == C * pairs.len() && pairs.len() <= plan.terms);
+    assert!(lines.len() == C * pairs.len() && plan.terms > 0);
     dispatch!(kernel, add_products(plan, lines, pairs, sums));
 }

@@ -1,0 +1,123 @@
+"""Errors of HintlessPIR (Li, Micciancio, Raykova, Schultz, CRYPTO 2024): SimplePIR with the hint's product in slots.
+
+The client's LWE secret s is encrypted in slots modulo t1 and t2. The server turns it M - 1 times by one place, each
+time with a key switch that adds N sigma^2 sum E[x^2], so that turn j has j of them, and multiplies every turn with a
+plaintext z_j of a block of the hint.
+- Random data: z_j is uniform modulo t, so that the variances of the M products add up whatever the turns have in
+  common: N E[z^2] sum_j V_j, in units of Q; times (t/Q)^2 in plaintexts.
+- Any data: |z| <= floor(t/2), and plaintexts may repeat one another turned, as they do where all rows of the database
+  are equal: a sum of M errors has at most M times the variances' sum.
+The public masks, whose digits keys are multiplied with, are drawn after the database.
+
+<H[r], s> is known modulo t1 t2 and taken as centred; H has words of 32 bits, so a large secret could exceed that
+(`sum`).
+"""
+
+from collections.abc import Sequence
+from math import e, inf, log2
+
+import numpy as np
+
+from . import lattice, simplepir
+from .error import Noise, ratio
+from .ring_setting import Floats, Rings, bound_by_key, numbers
+from .stage import NEVER, Chance, Decision, Stage, by_class, stages, words
+
+#: Bits of a word of the hint, which counts as centred.
+WORD_BITS = 32
+
+
+def digit_squares(description: dict) -> float:
+    """The sum of E[x^2] over the digits of uniform residues, each modulo its prime: the last digit is what is left."""
+    gadget = description["layout"]["automorphism_gadget"]
+    total = 0.0
+    for prime in (int(p) for p in description["instances"][1]["modulus"].split("*")):
+        count = -(-prime.bit_length() // gadget["base_log2"])
+        base = 2.0 ** gadget["base_log2"]
+        total += (count - 1) * (base**2 + 2) / 12 + (prime / base ** (count - 1)) ** 2 / 12
+    return total
+
+
+def turned(descriptions: Sequence[dict], rings: Rings) -> Floats:
+    """The sum over a block's turns of the variance of the encrypted secret."""
+    turns, fresh = numbers([d["layout"] for d in descriptions], "rotations"), np.asarray(rings.fresh.variance)
+    switch = rings.n * fresh * np.array([digit_squares(d) for d in descriptions])
+    return np.asarray(turns * (fresh + 1 / 12) + turns * (turns - 1) / 2 * switch)
+
+
+def hint(descriptions: Sequence[dict]) -> Stage:
+    """The product of the hint with the encrypted secret, in plaintexts; a class for each modulus of slots."""
+    layouts = [d["layout"] for d in descriptions]
+    rings = Rings.of([d["instances"][1] for d in descriptions])
+    sums, turns = turned(descriptions, rings), numbers(layouts, "rotations")
+    blocks = np.array([-(-o["entries_per_record"] // o["block_rows"]) for o in layouts], dtype=float)
+    mask, body = (
+        np.array([o.get(key, q) for o, q in zip(layouts, rings.modulus)], dtype=object)
+        for key in ("mask_modulus", "body_modulus")
+    )
+    moduli = np.array([o["slot_moduli"] for o in layouts], dtype=float)
+
+    def switched(under: Rings, variance: Floats, t: Floats) -> Noise:
+        shrink = (t / np.asarray(ratio(body, 1))) ** 2
+        noise = lattice.split_modulus_switch(under.n, under.modulus, mask, body, under.secret, Noise(variance))
+        return noise.scaled(shrink)
+
+    random = [switched(rings, rings.n * (t**2 - 1) / 12 * sums, t) for t in moduli.T]
+    largest = np.max(moduli, axis=1)
+    any_data = rings.n * np.floor(largest / 2) ** 2 * turns * sums
+    bound, key = bound_by_key(lambda under: switched(under, any_data, largest), rings)
+    counts = np.broadcast_to((rings.n * blocks)[:, None], moduli.shape)
+    return stages("hintlesspir")(
+        "hint",
+        Noise(np.stack([np.asarray(each.variance) for each in random], axis=1)),
+        bound,
+        digits=[
+            f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues of public masks"
+            for o in layouts
+        ],
+        decision=Decision(
+            threshold=0.5,
+            union={
+                "blocks of a record": blocks,
+                "coefficients": rings.n,
+                "moduli of slots": np.full(len(layouts), moduli.shape[1]),
+            },
+            counts=by_class(counts.tolist()),
+            key=key,
+        ),
+        terms=rings.n * np.where(turns > 1, numbers([o["automorphism_gadget"] for o in layouts], "digits"), 1),
+    )
+
+
+def log2_overflow(description: dict) -> float:
+    """At most, log2 of the chance that the product of a row of any hint with the secret leaves [-t1 t2/2, t1 t2/2)."""
+    instance, (t1, t2) = description["instances"][0], description["layout"]["slot_moduli"]
+    secret, n = instance["secret"], instance["dimension"]
+    mean, largest = {
+        "ternary": (0.0, 1.0),
+        "binary": (0.5, 1.0),
+        "gaussian": (0.0, inf),
+        "fixed_weight": ((secret.get("plus", 0) - secret.get("minus", 0)) / n, 1.0),
+        "uniform_range": (
+            (secret.get("low", 0) + secret.get("high", 0)) / 2,
+            float(max(-secret.get("low", 0), secret.get("high", 0))),
+        ),
+    }[secret["kind"]]
+    word = 2.0 ** (WORD_BITS - 1)
+    if n * word * largest < t1 * t2 / 2:
+        return NEVER
+    left = max(0.0, t1 * t2 / 2 - n * word * abs(mean))
+    square = secret["stddev"] ** 2 if secret["kind"] == "gaussian" else largest**2
+    return min(
+        0.0, 1 - left**2 / (2 * n * word**2 * square) * log2(e) + log2(description["layout"]["entries_per_record"])
+    )
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
+    """`hint`, which decides the plaintexts of the hint's product; `sum`, its size; `answer`, which decides entries."""
+    overflow = [log2_overflow(d) for d in descriptions]
+    return [
+        hint(descriptions),
+        Chance("sum", **words("hintlesspir")["sum"], log2_failure=overflow, over="records"),
+        simplepir.first_layer("hintlesspir", "answer", descriptions, simplepir.rows_fill),
+    ]

@@ -1,0 +1,115 @@
+//! Numbers from one residue number system in another, and their rounded division by what is dropped.
+
+use ring::{Modulus, Ring, Word};
+
+/// Coefficients converted at a time: what they need stays in the first cache.
+const BLOCK: usize = 256;
+
+/// Takes centred numbers modulo Q to residues modulo other primes.
+///
+/// x = sum_i y_i Q/q_i - v Q with y_i = x (Q/q_i)^-1 modulo q_i and v the nearest integer to sum_i y_i / q_i. That sum is in double
+/// precision, so that x within 2^-45 Q of Q/2 may count as x - Q or x + Q: equal modulo Q, and as small to that part.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversion<W> {
+    from: Vec<Modulus<W>>,
+    /// (Q/q_i)^-1 modulo q_i with its Shoup quotient, and 1/q_i.
+    parts: Vec<(W, W, f64)>,
+    to: Vec<Target<W>>,
+}
+
+/// A prime, and what numbers modulo it take.
+#[derive(Clone, Debug)]
+struct Target<W> {
+    modulus: Modulus<W>,
+    /// Q/q_i.
+    factors: Vec<u64>,
+    /// -Q.
+    negated: u64,
+}
+
+impl<W: Word> Conversion<W> {
+    /// From some moduli to others; all of them are distinct primes.
+    pub(crate) fn new(from: &[Modulus<W>], to: &[Modulus<W>]) -> Self {
+        let cofactor = |modulus: &Modulus<W>, i: usize| {
+            let others = from.iter().enumerate().filter(|(j, _)| *j != i);
+            others.fold(W::from_u64(1), |product, (_, q)| modulus.mul(product, modulus.reduce_u64(q.value().to_u64())))
+        };
+        let part = |(i, q): (usize, &Modulus<W>)| {
+            let inverse = q.inverse(cofactor(q, i)).unwrap_or_default();
+            (inverse, q.shoup(inverse), 1.0 / q.value().to_u64() as f64)
+        };
+        let target = |modulus: &Modulus<W>| Target {
+            modulus: *modulus,
+            factors: (0..from.len()).map(|i| cofactor(modulus, i).to_u64()).collect(),
+            negated: modulus.neg(product(modulus, from)).to_u64(),
+        };
+        Self {
+            parts: from.iter().enumerate().map(part).collect(),
+            to: to.iter().map(target).collect(),
+            from: from.to_vec(),
+        }
+    }
+
+    /// Residues limb by limb, `n` of each modulus, to residues of the others.
+    pub(crate) fn convert(&self, n: usize, input: &[W], out: &mut [W]) {
+        let mut scaled = vec![[W::default(); BLOCK]; self.from.len()];
+        for start in (0..n).step_by(BLOCK) {
+            let length = BLOCK.min(n - start);
+            let mut quotients = [0.5f64; BLOCK];
+            for (((q, (inverse, shoup, reciprocal)), input), scaled) in
+                self.from.iter().zip(&self.parts).zip(input.chunks_exact(n)).zip(&mut scaled)
+            {
+                for ((scaled, x), quotient) in scaled.iter_mut().zip(&input[start..start + length]).zip(&mut quotients)
+                {
+                    *scaled = q.mul_shoup(*x, *inverse, *shoup);
+                    *quotient += scaled.to_u64() as f64 * reciprocal;
+                }
+            }
+            for (target, out) in self.to.iter().zip(out.chunks_exact_mut(n)) {
+                for (j, out) in out[start..start + length].iter_mut().enumerate() {
+                    let turns = u128::from(quotients[j] as u64) * u128::from(target.negated);
+                    let sum = scaled.iter().zip(&target.factors).fold(turns, |sum, (scaled, factor)| {
+                        sum + u128::from(scaled[j].to_u64()) * u128::from(*factor)
+                    });
+                    *out = target.modulus.reduce_u128(sum);
+                }
+            }
+        }
+    }
+}
+
+/// Division, rounded to nearest, of numbers modulo D K by D, the product of the primes that are dropped.
+#[derive(Clone, Debug)]
+pub(crate) struct Division<W> {
+    remainder: Conversion<W>,
+    /// 1/D modulo each prime that is kept.
+    inverses: Vec<W>,
+}
+
+impl<W: Word> Division<W> {
+    /// Drops some moduli and keeps others; all of them are distinct primes.
+    pub(crate) fn new(dropped: &[Modulus<W>], kept: &[Modulus<W>]) -> Self {
+        let inverse = |modulus: &Modulus<W>| modulus.inverse(product(modulus, dropped)).unwrap_or_default();
+        Self { remainder: Conversion::new(dropped, kept), inverses: kept.iter().map(inverse).collect() }
+    }
+
+    /// What the residues `kept` of numbers become, whose residues modulo the dropped primes are `dropped`. `transform` makes of
+    /// coefficients modulo a prime of `ring`, given by its number, what `kept` holds.
+    pub(crate) fn divide(&self, ring: &Ring<W>, dropped: &[W], kept: &mut [W], transform: impl Fn(usize, &mut [W])) {
+        let (n, vectors) = (ring.n(), ring.vectors());
+        let mut remainders = vec![W::default(); self.inverses.len() * n];
+        self.remainder.convert(n, dropped, &mut remainders);
+        let limbs = kept.chunks_exact_mut(n).zip(remainders.chunks_exact_mut(n)).zip(ring.limbs());
+        for (i, ((kept, remainder), (modulus, _))) in limbs.enumerate() {
+            transform(i, remainder);
+            vectors.sub(modulus, kept, remainder);
+            vectors.mul_scalar(modulus, kept, self.inverses[i]);
+        }
+    }
+}
+
+/// The product of moduli modulo another.
+fn product<W: Word>(modulus: &Modulus<W>, factors: &[Modulus<W>]) -> W {
+    let residue = |q: &Modulus<W>| modulus.reduce_u64(q.value().to_u64());
+    factors.iter().fold(W::from_u64(1), |product, q| modulus.mul(product, residue(q)))
+}

@@ -1,0 +1,149 @@
+//! Repeated rotations with one key, the masks of which are known ahead.
+//!
+//! The masks of all rotations follow from the mask of the input and the masks of the key alone. Where both come from public seeds,
+//! they and their digits are made once; a query's bodies then take no transform, only products with the digits and permutations. The
+//! digits are many and are read once for all queries, so they lie in the order in which products read them.
+
+use super::digits::Digits;
+use super::gadget::{RnsGadget, SwitchShape};
+use super::key::KeyHalf;
+use crate::error::{BfvError, parameter};
+use ring::residues::{TILE, Tiles};
+use ring::{Buffer, Ntt, Poly, Word, Work};
+
+/// The masks of a ciphertext mapped 0, 1, 2, ... times by one automorphism, and the digits that the bodies need.
+pub struct RotationChain<W: Word> {
+    masks: Vec<Poly<W, Ntt>>,
+    /// Step after step, in each prime after prime of the keys, tile after tile of slots, digit after digit.
+    digits: Buffer<W>,
+}
+
+/// The bodies of the keys of several inputs, which turn side by side.
+pub struct ChainKeys<W: Word> {
+    halves: Vec<KeyHalf<W>>,
+    /// Prime after prime, key after key, row after row, a tile apart.
+    rows: Buffer<W>,
+}
+
+fn zeroed<W: Word>(words: usize) -> Result<Buffer<W>, BfvError> {
+    Buffer::zeroed(words).map_err(|error| parameter(error.to_string()))
+}
+
+impl<W: Word> ChainKeys<W> {
+    /// The keys of that gadget, one for each input.
+    ///
+    /// # Errors
+    /// A key of another gadget, no memory.
+    pub fn new(gadget: &RnsGadget<W>, halves: Vec<KeyHalf<W>>) -> Result<Self, BfvError> {
+        let (ring, n) = (gadget.key_ring(), gadget.ring().n());
+        if !halves.iter().all(|half| half.rows.len() == gadget.rows() && half.rows.iter().all(|row| ring.owns(row))) {
+            return Err(BfvError::Mismatch("a gadget and a key of another"));
+        }
+        let mut rows = zeroed(ring.limbs().len() * halves.len() * gadget.rows() * (n + TILE))?;
+        let of_halves = || halves.iter().flat_map(|half| &half.rows);
+        let limbs = (0..ring.limbs().len()).flat_map(|limb| of_halves().map(move |row| row.limb(limb)));
+        rows.chunks_exact_mut(n + TILE).zip(limbs).for_each(|(place, limb)| place[..n].copy_from_slice(limb));
+        Ok(Self { halves, rows })
+    }
+}
+
+impl<W: Word> RotationChain<W> {
+    /// The chain of `length` ciphertexts from that mask on, with a key of those masks.
+    ///
+    /// # Errors
+    /// A mask or a key of another gadget, no memory.
+    pub fn new(gadget: &RnsGadget<W>, mask: Poly<W, Ntt>, key: &KeyHalf<W>, length: usize) -> Result<Self, BfvError> {
+        if !gadget.ring().owns(&mask) {
+            return Err(BfvError::Mismatch("a gadget and a mask of another ring"));
+        }
+        let words = Self::words(gadget);
+        let (mut masks, mut all) = (vec![mask], zeroed(words * length.saturating_sub(1))?);
+        for (step, place) in all.chunks_exact_mut(words).enumerate() {
+            let digits = gadget.digits(&masks[step]);
+            store(gadget, &digits, place);
+            masks.push(gadget.switch_mask(&digits, key)?);
+        }
+        Ok(Self { masks, digits: all })
+    }
+
+    /// Words of the digits of one mask.
+    fn words(gadget: &RnsGadget<W>) -> usize {
+        gadget.rows() * gadget.key_ring().limbs().len() * gadget.ring().n()
+    }
+
+    /// The masks, that of the input first.
+    pub fn masks(&self) -> &[Poly<W, Ntt>] {
+        &self.masks
+    }
+
+    /// The bodies of ciphertext number `step` of the chain, from 1 on, of every input, from those of the one before. All inputs share one
+    /// pass over the digits.
+    ///
+    /// # Errors
+    /// A step beyond the chain, bodies or keys of another gadget, other numbers of bodies and keys.
+    pub fn turn(
+        &self,
+        gadget: &RnsGadget<W>,
+        step: usize,
+        bodies: &[Poly<W, Ntt>],
+        keys: &ChainKeys<W>,
+    ) -> Result<Vec<Poly<W, Ntt>>, BfvError> {
+        let (ring, n, words) = (gadget.key_ring(), gadget.ring().n(), Self::words(gadget));
+        let each = keys.rows.len() / ring.limbs().len();
+        if step == 0 || self.digits.len() < step * words || each != bodies.len() * gadget.rows() * (n + TILE) {
+            return Err(BfvError::Mismatch("a chain and bodies or keys of another"));
+        }
+        if bodies.is_empty() {
+            return Ok(Vec::new());
+        }
+        if !bodies.iter().all(|body| gadget.ring().owns(body)) {
+            return Err(BfvError::Mismatch("a gadget and ciphertexts of another ring"));
+        }
+        let digits = &self.digits[(step - 1) * words..step * words];
+        let mut sums: Vec<_> = bodies.iter().map(|_| ring.zero()).collect();
+        let mut out = vec![W::default(); bodies.len() * (n + TILE)];
+        let tiles = Tiles { n, terms: gadget.rows(), columns: 1 };
+        let factors = keys.rows.chunks_exact(each).zip(digits.chunks_exact(gadget.rows() * n));
+        for (limb, ((modulus, _), (rows, digits))) in ring.limbs().iter().zip(factors).enumerate() {
+            ring.vectors().sum_tiles(modulus, tiles, rows, digits, &mut out);
+            for (sum, out) in sums.iter_mut().zip(out.chunks_exact(n + TILE)) {
+                sum.limb_mut(limb).copy_from_slice(&out[..n]);
+            }
+        }
+        let turned = sums.into_iter().zip(bodies).zip(&keys.halves).map(|((sum, body), half)| {
+            let mut sum = gadget.divided(sum);
+            gadget.ring().add_assign(&mut sum, body);
+            half.permute(gadget.ring(), sum)
+        });
+        Ok(turned.collect())
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.masks.iter().map(Poly::bytes).sum::<usize>() + size_of_val::<[W]>(&self.digits)
+    }
+}
+
+/// Stores digits prime after prime, tile after tile, digit after digit.
+fn store<W: Word>(gadget: &RnsGadget<W>, digits: &Digits<W>, out: &mut [W]) {
+    let (rows, n) = (gadget.rows(), gadget.ring().n());
+    for (limb, out) in out.chunks_exact_mut(rows * n).enumerate() {
+        for (tile, out) in out.chunks_exact_mut(rows * TILE).enumerate() {
+            for (out, digit) in out.chunks_exact_mut(TILE).zip(&digits.0) {
+                out.copy_from_slice(&digit.limb(limb)[tile * TILE..][..TILE]);
+            }
+        }
+    }
+}
+
+impl SwitchShape {
+    /// The work of [`RotationChain::new`] for `length` ciphertexts.
+    pub fn chain_work(self, length: u64) -> Work {
+        (self.digits_work() + self.switch_mask_work()) * length.saturating_sub(1)
+    }
+
+    /// The work of all calls of [`RotationChain::turn`] for `length` ciphertexts of one input.
+    pub fn chain_bodies_work(self, length: u64) -> Work {
+        self.switch_body_work() * length.saturating_sub(1)
+    }
+}

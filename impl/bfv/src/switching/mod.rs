@@ -1,0 +1,15 @@
+//! Key switching prime by prime: automorphisms, rotations of slots, relinearisation.
+//!
+//! A mask is cut into digits of its residues, without composing them; a key's rows weigh them. The digits of one mask serve many
+//! keys (hoisting), and the two halves of a key are used apart, so that what depends on masks alone can be done ahead.
+
+mod chain;
+mod digits;
+mod gadget;
+mod key;
+mod switch;
+
+pub use chain::{ChainKeys, RotationChain};
+pub use digits::Digits;
+pub use gadget::{RnsGadget, SwitchShape};
+pub use key::{KeyHalf, SeededKey, SwitchingKey};

@@ -1,0 +1,97 @@
+//! Products of ciphertexts.
+
+use super::setup::{Shape, cases, centred, nearest, t};
+use super::*;
+use crate::{Ciphertext, Multiplier};
+use ring::Word;
+
+/// The scaled tensor product against the same over the integers.
+fn check_scaled<W: Word>(shape: Shape, family: Family, seed: u64) {
+    let mut setup = Setup::<W>::new(shape, family, seed);
+    let multiplier = Multiplier::new(&setup.scheme, 2).unwrap();
+    let pairs: Vec<_> = (0..2)
+        .map(|_| {
+            let [x, y] = [0; 2].map(|_| setup.plaintext());
+            [setup.encrypt(&x), setup.encrypt(&y)]
+        })
+        .collect();
+    let mut tensor = multiplier.tensor();
+    let (q, ring) = (setup.q(), setup.ring().clone());
+    let mut sums = [0; 3].map(|_| vec![BigInt::ZERO; shape.n]);
+    for [x, y] in &pairs {
+        multiplier.add_product(&mut tensor, &multiplier.lift(x).unwrap(), &multiplier.lift(y).unwrap());
+        let parts = |part: &ring::Poly<W, ring::Ntt>| -> Vec<BigInt> {
+            setup.integers(&ring.inverse(part.clone())).into_iter().map(|x| centred(x, &q)).collect()
+        };
+        let [xa, xb, ya, yb] = [&x.a, &x.b, &y.a, &y.b].map(parts);
+        let products = [(0, &xb, &yb), (1, &xa, &yb), (1, &xb, &ya), (2, &xa, &ya)];
+        for (place, left, right) in products {
+            sums[place].iter_mut().zip(negacyclic(left, right)).for_each(|(sum, x)| *sum += x);
+        }
+    }
+    let t = t(setup.modulus());
+    for (found, sum) in multiplier.scale_down(tensor).iter().zip(sums) {
+        for (found, x) in setup.integers(found).into_iter().zip(negacyclic(&t, &sum)) {
+            assert_eq!(centred(found, &q), centred(nearest(x, &q), &q), "{family:?}");
+        }
+    }
+}
+
+#[test]
+fn products_are_scaled_as_over_the_integers() {
+    for (shape, family) in cases() {
+        check_scaled::<u64>(shape, family, 1);
+    }
+    let shape = |primes| Shape { n: 64, bits: 28, primes, special: 0, base_log2: 14 };
+    check_scaled::<u32>(shape(2), Family::Integer { t: 257 }, 2);
+    check_scaled::<u32>(shape(4), Family::Binomial { k: 16, b: 288 }, 3);
+}
+
+#[test]
+fn products_decrypt() {
+    for (shape, family) in
+        cases().into_iter().filter(|(_, family)| !matches!(family, Family::Integer { t } if *t > 1 << 20))
+    {
+        let mut setup = Setup::<u64>::new(shape, family, 3);
+        let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
+        let key = setup.relinearisation_key();
+        let [x, y] = [0; 2].map(|_| setup.plaintext());
+        let id = setup.modulus().id();
+        let [left, right] = [&x, &y].map(|z| Ciphertext { rlwe: setup.encrypt(z), modulus: id });
+        let found = left.multiply(&right, &multiplier, &setup.gadget, &key).unwrap();
+        let expected = setup.modulus().shorten(&product(&x, &y)).unwrap();
+        assert_eq!(found.decrypt(&setup.scheme, &setup.key).unwrap(), expected, "{family:?}");
+        // A key of an automorphism is no relinearisation key, and another modulus is refused.
+        let rotation = setup.rotation_key(3);
+        assert!(left.multiply(&right, &multiplier, &setup.gadget, &rotation).is_err());
+        let turned = left.automorphism(&setup.gadget, &rotation).unwrap();
+        assert_eq!(turned.multiply(&right, &multiplier, &setup.gadget, &key).is_ok(), turned.modulus == id);
+    }
+}
+
+#[test]
+fn slots_multiply_at_the_sizes_of_protocols() {
+    for (n, bits, primes, family) in [
+        (2048, 18, 2, Family::Binomial { k: 512, b: 16 }),
+        (4096, 37, 2, Family::Binomial { k: 512, b: 65620 }),
+        (4096, 40, 1, Family::Goldilocks),
+        (8192, 49, 3, Family::Integer { t: 65537 }),
+        (16384, 50, 2, Family::Binomial { k: 8192, b: 66560 }),
+    ] {
+        let shape = Shape { n, bits, primes, special: 1, base_log2: 61 };
+        let mut setup = Setup::<u64>::new(shape, family, 4);
+        let (modulus, multiplier) = (setup.modulus().clone(), Multiplier::new(&setup.scheme, 1).unwrap());
+        let [key, rotation] = [setup.relinearisation_key(), setup.rotation_key(modulus.id().rotation(1))];
+        let [u, v] = [0; 2].map(|_| values(&modulus, &mut setup.rng));
+        let [x, y] = [&u, &v].map(|values| multiplier.lift(&setup.encrypt(&modulus.encode(values).unwrap())).unwrap());
+        let product = multiplier.multiply(&x, &y, &setup.gadget, &key).unwrap();
+        let turned = setup.gadget.automorphism(&product, &rotation).unwrap();
+        let found = modulus.decode(&setup.decrypt(&turned)).unwrap();
+        let (p, words, row) = (number(modulus.prime()), modulus.words(), modulus.slots() / modulus.id().rows());
+        for (slot, found) in found.chunks(words).enumerate() {
+            let source = slot - slot % row + (slot + 1) % row;
+            let [u, v] = [&u, &v].map(|values| number(&values[source * words..][..words]));
+            assert_eq!(number(found), u * v % &p, "{family:?}, N = {n}, slot {slot}");
+        }
+    }
+}

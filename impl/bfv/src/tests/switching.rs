@@ -1,0 +1,143 @@
+//! Key switching: automorphisms, hoisting, halves of keys, chains.
+
+use super::setup::{Shape, cases};
+use super::*;
+use crate::{ChainKeys, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey};
+use lattice::{Masks, Rlwe};
+use proptest::prelude::*;
+use ring::{Kernel, Ring, Seed};
+
+#[test]
+fn rotations_turn_encrypted_slots() {
+    for (shape, family) in cases() {
+        let mut setup = Setup::<u64>::new(shape, family, 1);
+        let z = setup.plaintext();
+        let ciphertext = setup.encrypt(&z);
+        let id = setup.modulus().id();
+        let mut exponents = vec![id.rotation(1), id.rotation(3), 1];
+        exponents.extend((id.rows() == 2).then(|| id.swap()));
+        let digits = setup.gadget.digits(&ciphertext.a);
+        for exponent in exponents {
+            let key = setup.rotation_key(exponent);
+            let turned = setup.gadget.automorphism(&ciphertext, &key).unwrap();
+            let expected = setup.modulus().shorten(&setup.modulus().substitute(&z, exponent).unwrap()).unwrap();
+            assert_eq!(setup.decrypt(&turned), expected, "{family:?}, X^{exponent}");
+            // The same from digits that serve all keys, half by half.
+            let a = setup.gadget.switch_mask(&digits, key.masks()).unwrap();
+            let b = setup.gadget.switch_body(&digits, &ciphertext.b, key.bodies()).unwrap();
+            assert!(a == turned.a && b == turned.b);
+        }
+    }
+}
+
+#[test]
+fn automorphisms_change_the_modulus_that_ciphertexts_carry() {
+    for (shape, family) in cases() {
+        let mut setup = Setup::<u64>::new(shape, family, 2);
+        let (z, mut schemes) = (setup.plaintext(), vec![setup.scheme.clone()]);
+        let mut ciphertext = Ciphertext { rlwe: setup.encrypt(&z), modulus: setup.modulus().id() };
+        let mut expected = z.clone();
+        for exponent in [3, 7, 2 * shape.n as u64 - 5] {
+            let key = setup.rotation_key(exponent);
+            ciphertext = ciphertext.automorphism(&setup.gadget, &key).unwrap();
+            let scheme: Scheme<u64> = schemes.last().unwrap().image(exponent).unwrap();
+            expected = scheme.modulus().shorten(&scheme.modulus().substitute(&expected, exponent).unwrap()).unwrap();
+            assert_eq!(ciphertext.decrypt(&scheme, &setup.key).unwrap(), expected, "{family:?}, X^{exponent}");
+            let other = Ciphertext { rlwe: setup.encrypt(&z), modulus: setup.modulus().id() };
+            let same = other.modulus == ciphertext.modulus;
+            assert_eq!(ciphertext.clone().add_assign(setup.ring(), &other).is_ok(), same);
+            assert_eq!(ciphertext.decrypt(&setup.scheme, &setup.key).is_ok(), same);
+            schemes.push(scheme);
+        }
+    }
+}
+
+#[test]
+fn chains_of_public_masks_rotate_bodies_alone() {
+    for (shape, family) in cases() {
+        let mut setup = Setup::<u64>::new(shape, family, 3);
+        let z = setup.plaintext();
+        let exponent = setup.modulus().id().rotation(1);
+        // The server knows the seed of the key and that of the query.
+        let (key_seed, query_seed) = (Seed([7; 16]), Seed([8; 16]));
+        let masks = KeyHalf::of_seed(&setup.gadget, exponent, key_seed, 0).unwrap();
+        let first = setup.ring().expand(&query_seed.prg(), 0);
+        let chain = RotationChain::new(&setup.gadget, first, &masks, 5).unwrap();
+
+        let seeded = {
+            let Setup { gadget, wide, error, rng, .. } = &mut setup;
+            SeededKey::automorphism(gadget, wide, exponent, error, &mut Masks::new(key_seed), rng).unwrap()
+        };
+        let query =
+            setup.scheme.encrypt(&setup.key, &z, &setup.error, &mut Masks::new(query_seed), &mut setup.rng).unwrap();
+        let bytes = seeded.to_bytes(&setup.gadget);
+        assert_eq!(bytes.len(), SeededKey::wire_bytes(&setup.gadget));
+        let received = SeededKey::from_bytes(&setup.gadget, exponent, &bytes).unwrap();
+        let bodies = received.bodies(&setup.gadget).unwrap();
+        let (mut expected, mut turned) = (z, Vec::new());
+        let keys = ChainKeys::new(&setup.gadget, vec![bodies.clone(), bodies.clone()]).unwrap();
+        let mut b = vec![query.b.clone(), query.b];
+        for step in 0..5 {
+            if step > 0 {
+                b = chain.turn(&setup.gadget, step, &b, &keys).unwrap();
+            }
+            assert!(b[0] == b[1], "inputs do not mix");
+            turned.push(Rlwe { a: chain.masks()[step].clone(), b: b[0].clone() });
+        }
+        assert!(chain.turn(&setup.gadget, 5, &b, &keys).is_err(), "beyond the chain");
+        assert!(chain.turn(&setup.gadget, 1, &b[1..], &keys).is_err(), "a body for each key");
+        let mut bare = lattice::wire::Writer::default();
+        seeded.write_bodies(&setup.gadget, &mut bare);
+        let bare = bare.finish();
+        let mut input = lattice::wire::Reader::of(&bare);
+        let read = KeyHalf::read_bodies(&setup.gadget, exponent, &mut input).unwrap();
+        assert!(input.finish().is_ok() && read.rows() == bodies.rows());
+        for ciphertext in turned {
+            assert_eq!(setup.decrypt(&ciphertext), expected, "{family:?}");
+            expected = setup.modulus().shorten(&setup.modulus().substitute(&expected, exponent).unwrap()).unwrap();
+        }
+        let mut short = bytes.clone();
+        short.pop();
+        assert!(SeededKey::from_bytes(&setup.gadget, exponent, &short).is_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn automorphisms_map_plaintexts(half in 0u64..64, base_log2 in 8u32..=61, special in 0usize..2, seed: u64) {
+        let base_log2 = if special == 0 { base_log2.min(24) } else { base_log2 };
+        let shape = Shape { n: 64, bits: 50, primes: 2, special, base_log2 };
+        let mut setup = Setup::<u64>::new(shape, Family::Integer { t: 257 }, seed);
+        let z = setup.plaintext();
+        let ciphertext = setup.encrypt(&z);
+        let exponent = 2 * half + 1;
+        let key = setup.rotation_key(exponent);
+        let turned = setup.gadget.automorphism(&ciphertext, &key).unwrap();
+        let expected = setup.modulus().substitute(&z, exponent).unwrap();
+        prop_assert_eq!(setup.decrypt(&turned), expected);
+    }
+}
+
+#[test]
+fn gadgets_refuse_what_does_not_fit() {
+    let primes: Vec<u64> = ring::primes::primes_below(40, 128).take(3).collect();
+    let ring = Ring::<u64>::new(64, &primes, Kernel::best()).unwrap();
+    let refused = |special, base, part: &str| {
+        let message = RnsGadget::new(&ring, special, base).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    };
+    refused(3, 16, "leave none");
+    refused(4, 16, "4 special primes of 3");
+    refused(0, 0, "1 to 61 bits, not 0");
+    refused(0, 62, "1 to 61 bits, not 62");
+    let (shape, family) = cases()[0];
+    let mut setup = Setup::<u64>::new(shape, family, 1);
+    let key = setup.rotation_key(3);
+    let other = RnsGadget::new(&ring, 1, 16).unwrap();
+    let ciphertext = setup.encrypt(&vec![0; 64]);
+    assert!(other.automorphism(&ciphertext, &key).is_err());
+    let digits = setup.gadget.digits(&ciphertext.a);
+    assert!(other.switch_mask(&digits, key.masks()).is_err());
+    assert!(KeyHalf::of_seed(&setup.gadget, 2, Seed([0; 16]), 0).is_err());
+}

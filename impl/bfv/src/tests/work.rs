@@ -1,0 +1,79 @@
+//! What operations say that they cost, against the transforms that they do.
+
+use super::setup::cases;
+use super::*;
+use crate::{ChainKeys, Diagonals, Multiplier, RotationChain, Scheme};
+use ring::ntt::transforms_done;
+use ring::{Kind, Work};
+
+/// Asserts that `call` does as many transforms of `n` points as the work says.
+fn check(n: usize, work: &Work, call: impl FnOnce()) {
+    let before = transforms_done();
+    call();
+    assert_eq!(work.get(Kind::Transform(n)), transforms_done() - before, "{work:?}");
+}
+
+#[test]
+fn transforms_are_counted() {
+    for (shape, family) in cases() {
+        let mut setup = Setup::<u64>::new(shape, family, 1);
+        let (n, modulus) = (shape.n, setup.modulus().clone());
+        let (switch, ring) = (setup.gadget.shape(), setup.ring().shape());
+        let slots = values(&modulus, &mut setup.rng);
+        check(n, &modulus.slots_work(), || drop(modulus.encode(&slots).unwrap()));
+        let z = modulus.encode(&slots).unwrap();
+        check(n, &modulus.slots_work(), || drop(modulus.decode(&z).unwrap()));
+        check(n, &modulus.shorten_work(), || drop(modulus.shorten(&z).unwrap()));
+        check(n, &Scheme::<u64>::scale_work(ring, &modulus), || drop(setup.scheme.scale(&z).unwrap()));
+        check(n, &Scheme::<u64>::prepare_work(ring), || drop(setup.scheme.prepare(&z).unwrap()));
+        let ciphertext = setup.encrypt(&z);
+        check(n, &Scheme::<u64>::decrypt_work(ring, &modulus), || drop(setup.decrypt(&ciphertext)));
+
+        let exponent = modulus.id().rotation(1);
+        let key = setup.rotation_key(exponent);
+        let gadget = &setup.gadget;
+        check(n, &switch.digits_work(), || drop(gadget.digits(&ciphertext.a)));
+        let digits = gadget.digits(&ciphertext.a);
+        check(n, &switch.switch_mask_work(), || drop(gadget.switch_mask(&digits, key.masks()).unwrap()));
+        check(n, &switch.switch_body_work(), || {
+            drop(gadget.switch_body(&digits, &ciphertext.b, key.bodies()).unwrap());
+        });
+        check(n, &switch.switch_work(), || drop(gadget.switch(&digits, &ciphertext.b, &key).unwrap()));
+        check(n, &switch.automorphism_work(), || drop(gadget.automorphism(&ciphertext, &key).unwrap()));
+        let chain = || RotationChain::new(gadget, ciphertext.a.clone(), key.masks(), 4).unwrap();
+        check(n, &switch.chain_work(4), || drop(chain()));
+        let chain = chain();
+        let keys = ChainKeys::new(gadget, vec![key.bodies().clone()]).unwrap();
+        check(n, &switch.chain_bodies_work(4), || {
+            let mut bodies = vec![ciphertext.b.clone()];
+            (1..4).for_each(|step| bodies = chain.turn(gadget, step, &bodies, &keys).unwrap());
+        });
+
+        let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
+        let products = multiplier.shape();
+        check(n, &products.lift_work(), || drop(multiplier.lift(&ciphertext).unwrap()));
+        let lifted = multiplier.lift(&ciphertext).unwrap();
+        let mut tensor = multiplier.tensor();
+        check(n, &products.add_product_work(), || multiplier.add_product(&mut tensor, &lifted, &lifted));
+        check(n, &products.scale_down_work(), || drop(multiplier.scale_down(tensor)));
+        let relinearisation = setup.relinearisation_key();
+        check(n, &products.multiply_work(switch), || {
+            drop(multiplier.multiply(&lifted, &lifted, &setup.gadget, &relinearisation).unwrap());
+        });
+    }
+}
+
+#[test]
+fn transforms_of_matrices_are_counted() {
+    let (shape, family) = cases()[0];
+    let mut setup = Setup::<u64>::new(shape, family, 2);
+    let slots = setup.modulus().slots() / setup.modulus().id().rows();
+    for baby in [1, 4, slots] {
+        let matrix = Diagonals::new(&setup.scheme, baby, |_, _, value| value[0] = 1).unwrap();
+        let keys: Vec<_> = matrix.baby_exponents().iter().map(|exponent| setup.rotation_key(*exponent)).collect();
+        let giant = setup.rotation_key(matrix.giant_exponent());
+        let ciphertext = setup.encrypt(&vec![0; shape.n]);
+        let work = Diagonals::<u64>::multiply_work(setup.gadget.shape(), slots as u64, baby as u64);
+        check(shape.n, &work, || drop(matrix.multiply(&setup.gadget, &ciphertext, &keys, &giant).unwrap()));
+    }
+}

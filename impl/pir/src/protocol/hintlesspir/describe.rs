@@ -1,0 +1,226 @@
+//! HintlessPIR's layout, bytes, memory, operations and LWE instances.
+
+use bfv::{PlainModulus, Scheme, SwitchShape};
+use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
+use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
+use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
+
+use super::blocks::{CHUNK, GROUP, segment_turns};
+use super::layout::{Layout, Skewed};
+use super::server::{answer_bytes, key_bytes};
+use super::{Set, Switch};
+use crate::core::plan::{Plan, count, numbers};
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::seed::SEED_BYTES;
+use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::parts::lwe_matrix::{LinearNumbers, hint_buffers_bytes};
+use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers};
+
+numbers! {
+    /// HintlessPIR's layout.
+    pub struct Numbers(set: &Set, layout: &Layout, touched: u64) {
+        #[serde(flatten)]
+        linear: LinearNumbers = LinearNumbers::new(&layout.linear),
+        block_rows: usize = layout.block_rows,
+        blocks: usize = layout.blocks(),
+        blocks_rebuilt: u64 = touched,
+        rotations: usize = layout.terms(),
+        slot_moduli: Vec<u64> = set.ring.slot_moduli.clone(),
+        ring_degree: usize = set.ring.degree,
+        automorphism_gadget: GadgetNumbers = GadgetNumbers::new(
+            Gadget { base_log2: set.ring.digit_bits, dropped: 0, digits: Digits::Balanced },
+            set.ring.digits(),
+        ),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mask_modulus: Option<u64> = set.switch.map(|switch| switch.mask_modulus),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        body_modulus: Option<u64> = set.switch.map(|switch| switch.body_modulus),
+        quoted_answer_bytes: u64 = quoted_answer_bytes(set, layout),
+    }
+}
+
+/// The answer by the formula from which InsPIRe's tables are: two ciphertexts modulo Q for every N rows and for N more, and a word a row.
+pub(super) fn quoted_answer_bytes(set: &Set, layout: &Layout) -> u64 {
+    let rows = layout.linear.rows as u64;
+    4 * rows + count(&[4, rows + set.ring.degree as u64, set.ring.coefficient_bits()]) / 8
+}
+
+pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
+    let layout = set.layout(workload.shape)?;
+    let load =
+        Load { set, layout, ring: set.ring.shape(), queries: workload.queries, touched: layout.touched(workload) };
+    let mut sizes = Sizes::of(&Numbers::new(set, &layout, load.touched));
+    let (queries, columns) = (workload.queries, layout.linear.columns as u64);
+    let [keys, answer] = [key_bytes(set), answer_bytes(set, &layout)].map(|bytes| count(&[bytes, queries]));
+    sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
+    sizes.message("keys", Direction::Upload, "query", keys, "(2 + l) N log2(Q) k / 8", Some(queries));
+    sizes.message("query", Direction::Upload, "query", count(&[4, columns, queries]), "4 columns k", Some(queries));
+    let formula = if set.switch.is_some() {
+        "(4 rows + 2 ceil(rows / B) N (log2(q_a) + log2(q_b)) / 8) k"
+    } else {
+        "(4 rows + 4 ceil(rows / B) N log2(Q) / 8) k"
+    };
+    sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
+    sizes.memory = load.memory();
+    sizes.operations = load.operations(workload);
+    let samples = (set.ring.slot_moduli.len() + set.ring.digits()) as u64 * set.ring.degree as u64;
+    sizes.instances = vec![
+        set.lwe.instance("query", columns, "the column of the record asked for"),
+        set.ring.instance("keys", samples, "the secret of the query"),
+    ];
+    Ok(sizes)
+}
+
+/// The quantities from which memory and work are counted.
+struct Load<'a> {
+    set: &'a Set,
+    layout: Layout,
+    ring: RingShape,
+    queries: u64,
+    /// Blocks that an update touches.
+    touched: u64,
+}
+
+impl Load<'_> {
+    /// Moduli of slots.
+    fn moduli(&self) -> u64 {
+        self.set.ring.slot_moduli.len() as u64
+    }
+
+    /// Vectors of turns for one modulus of slots: each holds two queries.
+    fn vectors(&self) -> u64 {
+        self.queries.div_ceil(2)
+    }
+
+    /// Bytes of the plaintexts of some blocks for one modulus of slots, and of a vector of the turns of a segment.
+    fn matrix_bytes(&self, blocks: usize) -> (u64, u64) {
+        let (n, primes, terms) = (self.ring.degree, self.ring.primes, self.layout.terms());
+        (PolyMatrix::bytes_for(n, primes, terms, blocks), PolyPairs::bytes_for(n, primes, segment_turns(&self.layout)))
+    }
+
+    /// The work of multiplying the plaintexts of some blocks for one modulus of slots with vectors of turns.
+    fn product(&self, blocks: usize, vectors: u64) -> Work {
+        let (layout, turns) = (&self.layout, segment_turns(&self.layout));
+        let (matrix, vector) = self.matrix_bytes(blocks);
+        let segments = (layout.terms() / turns) as u64;
+        let bytes = matrix.saturating_add(count(&[segments, vectors, vector]));
+        let sums = self.ring.moves(count(&[2, vectors, blocks as u64, segments - 1]));
+        PolyMatrix::multiply_work(self.ring, (layout.terms(), blocks), vectors, bytes) + sums
+    }
+
+    /// Bytes of the digits of a chain of turns.
+    fn digit_bytes(&self) -> u64 {
+        count(&[self.layout.terms() as u64 - 1, self.set.ring.digits() as u64, self.ring.poly_bytes()])
+    }
+
+    fn switching(&self) -> SwitchShape {
+        SwitchShape { ring: self.ring, special: 0, rows: self.set.ring.digits() }
+    }
+
+    fn memory(&self) -> MemoryMap {
+        let Self { set, layout, ring, queries, .. } = *self;
+        let (linear, blocks, terms) = (layout.linear, layout.blocks() as u64, layout.terms() as u64);
+        let (rows, columns, n) = (linear.rows as u64, linear.columns as u64, set.lwe.dimension as u64);
+        let (matrix, vector) = self.matrix_bytes(layout.blocks());
+        let chain = terms * ring.poly_bytes() + self.digit_bytes();
+        let server = vec![
+            TableBytes::new("database", linear.stored_bytes()),
+            TableBytes::new("hint", count(&[4, rows, n])),
+            TableBytes::new("hint in slots", count(&[self.moduli(), matrix])),
+            TableBytes::new("rotations", count(&[self.moduli(), chain])),
+            TableBytes::new("answer masks", count(&[self.moduli(), blocks, set.answer_bytes()[0]])),
+        ];
+        let group = GROUP.min(layout.blocks()) as u64;
+        let made = Skewed::bytes(&layout) + (CHUNK as u64).min(terms) * ring.poly_bytes();
+        let making = (group * made).max(vector + 3 * group * ring.poly_bytes());
+        // Keys as received and as polynomials with their images, queries in three forms, the turns, the sums, and the answers twice.
+        let keys = 2 * key_bytes(set) + 2 * (self.moduli() + set.ring.digits() as u64) * ring.poly_bytes();
+        let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
+        let sums = count(&[self.moduli() + 1, 2 * self.vectors(), blocks, ring.poly_bytes()]);
+        let online = count(&[queries, each])
+            .saturating_add(count(&[self.moduli(), self.vectors(), vector]))
+            .saturating_add(sums)
+            .saturating_add(4 * n * columns.min(QUERY_CHUNK_ROWS as u64));
+        let buffers = hint_buffers_bytes(linear.columns, set.lwe.dimension);
+        let kept = server
+            .iter()
+            .map(|table| table.bytes)
+            .fold(linear.memory_bytes() - linear.stored_bytes(), u64::saturating_add);
+        MemoryMap {
+            server,
+            client: vec![TableBytes::new("seed", SEED_BYTES as u64)],
+            peak_bytes: kept.saturating_add(PROCESS_BYTES + buffers.max(making).max(online)),
+        }
+    }
+
+    /// The work of making some blocks for all moduli of slots.
+    fn making(&self, blocks: u64) -> Work {
+        let (set, terms, degree) = (self.set, self.layout.terms(), self.ring.degree as u64);
+        let skewed = Work::of(Kind::MovedSlots, &[self.layout.block_rows as u64, set.lwe.dimension as u64]);
+        let plaintext = PlainModulus::integer_slots_work(self.ring.degree)
+            + Scheme::<u32>::prepare_work(self.ring)
+            + Work::of(Kind::MovedSlots, &[self.ring.primes as u64 + 1, degree]);
+        let columns = usize::try_from(blocks).unwrap_or(usize::MAX);
+        let masks = self.product(columns, 1);
+        ((skewed + plaintext * terms as u64 + self.switched()) * blocks + masks) * self.moduli()
+    }
+
+    /// The work of switching half a ciphertext of an answer.
+    fn switched(&self) -> Work {
+        match self.set.switch {
+            None => Work::default(),
+            Some(Switch { .. }) => {
+                self.ring.transforms(1) + Work::of(Kind::CoefficientsSwitched, &[self.ring.degree as u64])
+            }
+        }
+    }
+
+    fn operations(&self, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {
+        let Self { set, layout, ring, queries, .. } = *self;
+        let (linear, degree, n) = (layout.linear, ring.degree as u64, set.lwe.dimension as u64);
+        let (rows, columns, stored) = (linear.rows as u64, linear.columns as u64, linear.stored_bytes());
+        let (terms, blocks, moduli) = (layout.terms() as u64, layout.blocks() as u64, self.moduli());
+        let polynomials = moduli + set.ring.digits() as u64;
+        let mut plan = Plan::default();
+        let conversions = if linear.code.is_packed() { 0 } else { linear.entries() };
+        plan.phase("encode", [(Kind::BytesWritten, stored), (Kind::DigitConversions, conversions)].into());
+        let hint = [(Kind::PrgBytes, 4 * columns * n), (Kind::AllocatedBytes, 4 * rows * n)];
+        plan.phase("hint", matmul_work(rows, columns, n) + hint.into());
+        plan.phase("rotations", self.switching().chain_work(terms) * moduli);
+        plan.phase("blocks", self.making(blocks));
+
+        let sent = [
+            (Kind::GaussianSamples, count(&[polynomials, degree, queries])),
+            (Kind::WordsWritten, count(&[columns + polynomials * degree * ring.primes as u64, queries])),
+        ];
+        let encrypted = (ring.transforms(1 + moduli + polynomials)
+            + PlainModulus::integer_slots_work(ring.degree) * moduli)
+            * queries;
+        plan.phase("query", encrypt_zero_work(columns, n, queries) + encrypted + sent.into());
+
+        let read = columns + polynomials * degree * ring.primes as u64;
+        let parsed = Work::of(Kind::WordsRead, &[read, queries]) + ring.moves(set.ring.digits() as u64) * queries;
+        plan.step("answer", "parse", parsed);
+        plan.step(
+            "answer",
+            "product",
+            matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries),
+        );
+        // Two of three moves store a turn beside those of another query.
+        let turns = self.switching().chain_bodies_work(terms) * queries + ring.moves(2 * terms) * queries;
+        plan.step("answer", "rotations", (turns + Work::of(Kind::BytesRead, &[self.digit_bytes()])) * moduli);
+        plan.step("answer", "blocks", self.product(layout.blocks(), self.vectors()) * moduli);
+        let words = rows + moduli * blocks * set.answer_bytes().iter().sum::<u64>() / 4;
+        let written = Work::of(Kind::WordsWritten, &[words, queries]);
+        plan.step("answer", "write", self.switched() * count(&[moduli, blocks, queries]) + written);
+
+        let of_record = linear.code.entries_per_record().div_ceil(layout.block_rows as u64);
+        let opened = ring.transforms(3) + PlainModulus::integer_slots_work(ring.degree);
+        plan.phase("extract", opened * count(&[of_record, moduli, queries]));
+        let changed = count(&[workload.updates, linear.code.entries_per_record(), n]);
+        let drawn = Work::of(Kind::PrgBytes, &[4, workload.updates, n]);
+        plan.phase("update_hint", Work::of(Kind::MultiplyAddsU32, &[changed]) + drawn);
+        plan.phase("update_blocks", self.making(self.touched));
+        plan.operations()
+    }
+}

@@ -1,0 +1,85 @@
+//! HintlessPIR's parameter set.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
+use crate::parts::bfv::BfvRing;
+use crate::parts::lwe_matrix::{Lwe, PlainModuli, Tiling};
+use crate::parts::ring_matrix::check_secret;
+
+/// Name of the protocol.
+pub(super) const NAME: &str = "hintlesspir";
+
+/// The tables of params/hintlesspir/*.toml.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// Columns of the database over its rows, about.
+    pub columns_per_row: u64,
+    /// Rows of H that a pair of ciphertexts covers: a power of two from 2 to N.
+    pub block_rows: usize,
+    /// LWE parameters of the query.
+    pub lwe: Lwe,
+    /// Plaintext modulus by number of LWE samples (columns).
+    pub plain_moduli: PlainModuli,
+    /// Encryption of the LWE secret, modulo two primes t1 and t2.
+    pub ring: BfvRing,
+    /// Moduli of the ciphertexts of an answer; absent: they stay modulo Q.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
+}
+
+/// Moduli of the ciphertexts of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// Modulus of the masks.
+    pub mask_modulus: u64,
+    /// Modulus of the bodies.
+    pub body_modulus: u64,
+}
+
+/// Largest modulus of an answer: a word holds it, and double precision rounds the phases right.
+const MAX_SWITCHED: u64 = 1 << 46;
+
+impl ParameterSet for Set {
+    fn check(&self) -> Result<()> {
+        in_range("columns_per_row", self.columns_per_row, 1..=1 << 16)?;
+        self.lwe.check()?;
+        check_secret("lwe.secret", self.lwe.secret, self.lwe.dimension)?;
+        self.plain_moduli.check()?;
+        self.ring.check(2)?;
+        power_of_two("block_rows", self.block_rows, 2..=self.ring.degree, ", the ring degree")?;
+        if self.lwe.dimension > self.ring.degree / 2 {
+            let problem = format!(
+                "{} is above {}: the secret lies in one of the two rows of slots.",
+                self.lwe.dimension,
+                self.ring.degree / 2
+            );
+            return Err(Error::value("lwe.dimension", problem));
+        }
+        let Some(Switch { mask_modulus, body_modulus }) = self.switch else { return Ok(()) };
+        let least = 2 * self.ring.slot_moduli.iter().max().copied().unwrap_or(0);
+        in_range("switch.mask_modulus", mask_modulus, least..=MAX_SWITCHED)?;
+        in_range("switch.body_modulus", body_modulus, least..=MAX_SWITCHED)
+    }
+}
+
+impl Set {
+    /// The database's layout; refuses one with more columns than the table of moduli covers.
+    pub fn layout(&self, shape: Shape) -> Result<super::Layout> {
+        let tiling = Tiling::Aspect { columns_per_row: self.columns_per_row };
+        let linear = crate::parts::lwe_matrix::Layout::choose(shape, &self.plain_moduli, tiling)?;
+        Ok(super::Layout::new(linear, self.block_rows, self.ring.degree))
+    }
+
+    /// Bytes of the mask and of the body of a ciphertext of an answer.
+    pub fn answer_bytes(&self) -> [u64; 2] {
+        let switched = |modulus| self.ring.degree as u64 * u64::from(lattice::wire::residue_bits(modulus)) / 8;
+        match self.switch {
+            None => [self.ring.wire_bytes(); 2],
+            Some(switch) => [switched(switch.mask_modulus), switched(switch.body_modulus)],
+        }
+    }
+}

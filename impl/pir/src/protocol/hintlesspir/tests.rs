@@ -1,0 +1,138 @@
+use ring::{Kernel, Seed};
+
+use super::*;
+use crate::core::workload::Shape;
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, noise_variance, read,
+    retrieves_long_records, updates_like_fresh,
+};
+
+/// 64 and 256 slots with blocks of some rows.
+fn text(degree: usize, block_rows: usize, switch: &str) -> String {
+    let (modulus, moduli) = match degree {
+        64 => ("1073741441 * 1073739649 * 1073738753", "2095361, 2094721"),
+        _ => ("1073738753 * 1073732609 * 1073731073", "2091521, 2090497"),
+    };
+    format!(
+        "protocol = \"hintlesspir\"\ntitle = \"test\"\ncolumns_per_row = 2\nblock_rows = {block_rows}\n[source]\nkind = \"own\"\n\
+         [lwe]\ndimension = 30\nmodulus = \"2^32\"\nsecret = {{ kind = \"ternary\" }}\nerror = {{ stddev = 3.2 }}\n\
+         [[plain_moduli]]\nlog2_samples = 32\nmodulus = 256\n\
+         [ring]\ndegree = {degree}\nmodulus = \"{modulus}\"\nslot_moduli = [{moduli}]\n\
+         secret = {{ kind = \"gaussian\", stddev = 3.2 }}\nerror = {{ stddev = 3.2 }}\ndigit_bits = 15\n{switch}"
+    )
+}
+
+fn set(degree: usize, block_rows: usize, switch: &str) -> Set {
+    read::<HintlessPir>(&text(degree, block_rows, switch)).unwrap()
+}
+
+const SWITCH: &str = "[switch]\nmask_modulus = 4294967296\nbody_modulus = 33554432\n";
+
+conformance!(every: HintlessPir, set(64, 32, ""), ALL_SHAPES, 3, 4);
+
+/// Blocks of two rows, of half the slots and of all slots; answers modulo Q and switched.
+#[test]
+fn every_block_length_serves() {
+    for (degree, block_rows, switch) in [(64, 2, ""), (64, 64, SWITCH), (256, 128, SWITCH), (256, 256, "")] {
+        check_everywhere::<HintlessPir>(&set(degree, block_rows, switch), 5000, 40, 2, 3);
+    }
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<HintlessPir>(&set(256, 128, SWITCH));
+}
+
+/// Records of several blocks, of which the first and the last are touched.
+#[test]
+fn updates_make_the_same_tables() {
+    for switch in ["", SWITCH] {
+        let shape = Shape::new(3000, 13 * 8).unwrap();
+        updates_like_fresh::<HintlessPir>(&set(64, 32, switch), shape, &[0, 1, 1500, 2998]);
+    }
+}
+
+/// Sizes at 1, 8 and 32 GB: what the code's program sends, and the formula from which InsPIRe's Tables 2 to 4 are.
+#[test]
+fn published_message_sizes() {
+    let set = committed::<HintlessPir>("hintlesspir/code");
+    for (log_bytes, aspect, query, quoted, sent) in
+        [(30, 1, 128, 1748, 5888), (33, 2, 512, 3316, 11_776), (35, 2, 1024, 6452, 23_552)]
+    {
+        let set = Set { columns_per_row: aspect, ..set.clone() };
+        for record_bits in [1, 512, 1 << 18] {
+            let workload = Workload::new(Shape::new((8u64 << log_bytes) / record_bits, record_bits).unwrap(), 1, 0);
+            let sizes = HintlessPir::describe(&set, &workload.unwrap()).unwrap();
+            assert_eq!(sizes.payload_bytes("keys"), 360 << 10);
+            assert_eq!(sizes.payload_bytes("query"), query << 10, "2^{log_bytes} B of {record_bits} bits");
+            assert_eq!(sizes.payload_bytes("answer"), sent << 10, "2^{log_bytes} B of {record_bits} bits");
+            assert_eq!(sizes.layout["quoted_answer_bytes"], quoted << 10);
+        }
+    }
+    // Table 5: 180 KB for 2^12 rows, beside the words.
+    let set = committed::<HintlessPir>("hintlesspir/one-prime");
+    let workload = Workload::new(Shape::new(1 << 24, 8).unwrap(), 1, 0).unwrap();
+    let sizes = HintlessPir::describe(&set, &workload).unwrap();
+    assert_eq!((sizes.payload_bytes("answer"), sizes.payload_bytes("query")), ((180 + 16) << 10, 16 << 10));
+}
+
+/// The sum over M turns, each of which adds the noise of a key switch, times a uniform plaintext.
+#[test]
+fn noise_is_the_sum_over_the_turns() {
+    let (n, q, t) = (64f64, 90f64.exp2(), 2_095_361f64);
+    for (block_rows, switch) in [(16, ""), (64, SWITCH)] {
+        let set = set(64, block_rows, switch);
+        let measured = noise_variance::<HintlessPir>(&set, Shape::new(1 << 17, 8).unwrap(), 40, "hint");
+        let (turns, variance, digit) = (block_rows as f64 / 2.0, 3.2f64.powi(2), 15f64.exp2().powi(2) / 12.0);
+        let switched = turns * (turns - 1.0) / 2.0 * n * 6.0 * variance * digit;
+        let product = (t / q).powi(2) * n * t * t / 12.0 * (turns * variance + switched);
+        let rounding = if switch.is_empty() {
+            0.0
+        } else {
+            (t / 32f64.exp2()).powi(2) * (1.0 + n * variance) / 12.0 + (t / 25f64.exp2()).powi(2) / 12.0
+        };
+        let predicted = product + rounding;
+        assert!((measured / predicted - 1.0).abs() < 0.1, "measured {measured:e}, predicted {predicted:e}");
+    }
+}
+
+/// Under one secret no mask may appear twice: those of the encrypted secrets and of the rotation key.
+#[test]
+fn masks_never_repeat() {
+    let mut seen = std::collections::HashSet::new();
+    for seed in [1, 2] {
+        let public = public::Public::new(&set(64, 32, ""), Seed([seed; 16]), Kernel::best()).unwrap();
+        let key = public.key_half().unwrap();
+        let masks = (0..2).map(|number| public.secret_mask(number)).chain(key.rows().iter().cloned());
+        masks.for_each(|mask| assert!(seen.insert(mask.as_slice().to_vec())));
+    }
+    assert_eq!(seen.len(), 2 * (2 + 6));
+}
+
+#[test]
+fn sizes_do_not_wrap_around() {
+    grows_up_to_the_bounds::<HintlessPir>(&committed::<HintlessPir>("hintlesspir/code"));
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let text = text(64, 32, SWITCH);
+    for (from, to, key) in [
+        ("columns_per_row = 2", "columns_per_row = 0", "columns_per_row"),
+        ("block_rows = 32", "block_rows = 128", "block_rows"),
+        ("block_rows = 32", "block_rows = 24", "block_rows"),
+        ("dimension = 30", "dimension = 33", "lwe.dimension"),
+        ("\"2^32\"\nsecret = { kind = \"ternary\" }", "\"2^32\"\nsecret = { kind = \"uniform\" }", "lwe.secret"),
+        ("[2095361, 2094721]", "[2095361]", "ring.slot_moduli"),
+        ("[2095361, 2094721]", "[2095361, 2095361]", "ring.slot_moduli"),
+        ("[2095361, 2094721]", "[2095361, 2094723]", "ring.slot_moduli"),
+        ("1073741441 * ", "1073741443 * ", "ring.modulus"),
+        ("digit_bits = 15", "digit_bits = 1", "ring.digit_bits"),
+        ("body_modulus = 33554432", "body_modulus = 1048576", "switch.body_modulus"),
+        ("\"hintlesspir\"", "\"simplepir\"", "protocol"),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let error = read::<HintlessPir>(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
+    }
+}

@@ -1,0 +1,64 @@
+"""What the workflow refuses before it runs, its lints, and the workflow of sweeps."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from pirlab_workflow import reproduce
+from pirlab_workflow.files import ROOT
+from sandbox import TOOLS, Sandbox
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    "workflow", [["--configfile", "config/tiny.yaml"], ["--snakefile", "workflow/rules/search.smk"]]
+)
+def test_lint_is_clean(tmp_path, workflow):
+    command = [TOOLS / "snakemake", "--lint", *workflow, "--config", f"results={tmp_path}", f"figures={tmp_path}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_workflow_of_sweeps_has_one_rule_for_each_file(tmp_path):
+    command = [TOOLS / "snakemake", "--snakefile", "workflow/rules/search.smk", "--dry-run", "--cores", "1"]
+    command += ["--config", f"results={tmp_path}/results", f"figures={tmp_path}/figures"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    jobs = dict(re.findall(r"^(part|table|sets|figure) +(\d+)$", done.stdout, re.M))
+    assert jobs.keys() == {"part", "table", "sets", "figure"} and jobs["sets"] == "2"
+
+
+def test_wrong_configuration_is_one_paragraph(tmp_path):
+    command = [TOOLS / "snakemake", "--dry-run", "--cores", "1", "--configfile", "config/tiny.yaml"]
+    command += ["--config", f"results={tmp_path}", "repetition=3"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode != 0
+    said = done.stdout + done.stderr
+    assert 'key "repetition"' in said and 'Did you mean "repetitions"?' in said
+    assert "Traceback" not in said
+
+
+def test_unknown_profile_is_one_paragraph():
+    command = [sys.executable, "-m", "pirlab_workflow.reproduce", "--profile", "quik"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout.strip().startswith("PROFILE=quik: there is no config/quik.yaml")
+
+
+def test_missing_binary_says_what_to_run(tmp_path):
+    command = [sys.executable, "-m", "pirlab_workflow.reproduce", "--profile=tiny", f"--results={tmp_path}"]
+    done = subprocess.run([*command, f"--binary={tmp_path}/none"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "make build" in done.stdout
+
+
+def test_busy_results_folder_is_refused(tmp_path, binary):
+
+    (tmp_path / "results").mkdir()
+    handle = reproduce.lock(tmp_path / "results")
+    box = Sandbox(tmp_path, binary)
+    output = box.reproduce("--wait=1", code=2)
+    assert "is held by another" in output and str(os.getpid()) in output
+    handle.close()
