@@ -89,7 +89,7 @@ fn operations_of(layout: &Layout, workload: &Workload) -> Map<String, Value> {
         [(Kind::BytesWritten, layout.positions() * layout.entry_bytes() as u64), (Kind::PrfBlocks, 8 * layout.entries)]
             .into(),
     );
-    let sets = [(Kind::PrfBlocks, count(&[tags, quads])), (Kind::HintWords64, count(&[tags, chunks, words]))];
+    let sets = [(Kind::PrgBytes, count(&[16, tags, quads])), (Kind::HintWords64, count(&[tags, chunks, words]))];
     plan.phase("read_database", sets.into());
     // The first hint that holds an entry is the chunk-th or so; then its set is made.
     let search = [(Kind::PrfBlocks, count(&[queries, chunk + quads])), (Kind::WordsWritten, count(&[queries, chunks]))];
