@@ -1,4 +1,4 @@
-"""The DEPIR paper's Table 4: every printed line, ours below those of the same database, what is fetched before shared."""
+"""The DEPIR paper's Table 4: every printed line, ours below it; what is fetched before is shared."""
 
 import pytest
 from pirlab_figures.depir import table4

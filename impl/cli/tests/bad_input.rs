@@ -38,7 +38,10 @@ fn parameter_files() {
     refused_set(&SIMPLE.replace("modulus = 991", "modulus = 991000"), &["plain_moduli[0].modulus", "991000", "4096"]);
     refused_set(&SIMPLE.replace("2^32", "2^31"), &["lwe.modulus", "2^31", "2^32"]);
     refused_set(&SIMPLE.replace("6.4", "-1.0"), &["lwe.error", "-1"]);
-    refused_set(&SIMPLE.replace("\"simplepir\"", "\"triplepir\""), &["protocol", "triplepir", "simplepir, doublepir"]);
+    refused_set(
+        &SIMPLE.replace("\"simplepir\"", "\"triplepir\""),
+        &["protocol", "triplepir", "simplepir, frodopir, doublepir"],
+    );
     refused_set(&SIMPLE.replace("protocol = \"simplepir\"\n", ""), &["protocol", "missing"]);
     refused_set("this is not TOML", &[]);
 }
