@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import database, failure, security
+from ..lib.cells import MAKERS, database, failure, security
 from ..lib.frame import status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
 from ..lib.paper import printed_rows
@@ -76,6 +76,11 @@ def _ours(row: dict[str, Any], printed: Printed | None) -> dict[str, Any]:
     }
 
 
+def _cells(values: dict[str, Any]) -> dict[str, Cell]:
+    """The cells of values; those of columns that many tables have are made of a whole row."""
+    return {c.key: c.cell(values) for c in SPEC.columns if c.cell is not None and c.key not in MAKERS}
+
+
 def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple[Row, dict[str, Any]]]:
     printed = _printed(expected)
     ours: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -90,10 +95,10 @@ def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple
             values = {"source": "paper", "queries": line.get("amortized_over_queries")}
             values |= {"comm": line.get("amortized_comm"), "quoted": line.get("amortized_server_time")}
             head = {"series": Cell(paper_name(line["protocol"])), "source": Cell("paper"), "database": database(line)}
-            yield Row(dict(SPEC.row(values).cells) | head), shape | values
+            yield Row(_cells(values) | head), shape | values
         for row in ours.get(key, []):
             values = _ours(row, line)
-            cells = dict(SPEC.row(values).cells)
+            cells = _cells(values)
             for name, cell in cells.items():
                 if cell.text and name not in ("source", "queries"):
                     cells[name] = Cell(cell.text, of_value(row, name == "comm"), cell.sort)

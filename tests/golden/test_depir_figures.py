@@ -23,6 +23,11 @@ def row(protocol, records, record_bits, **more):
         "phases": [],
         "transcript": [],
         "threads": 1,
+        "cpu": "a processor",
+        "kernel": "scalar",
+        "commit": "0123456789",
+        "repetitions": 3,
+        "read_bandwidth": None,
     } | more
 
 
