@@ -32,6 +32,7 @@ PROFILES = ("quick", "laptop")
 PAGES = Path("docs/results")
 PAPERS = {
     "comparison": "All protocols beside each other",
+    "depir": "The DEPIR paper's table of baselines",
     "gadget": "The gadget paper's tables",
     "inspire": "The InsPIRe paper's tables",
     "pirouette": "The Pirouette paper's tables",
