@@ -7,7 +7,7 @@ import time
 
 import pytest
 from pirlab_workflow.files import ROOT
-from sandbox import Sandbox
+from sandbox import ROWS, Sandbox
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def test_killed_sweep_continues(tmp_path, binary):
     time.sleep(1)
     left = box.records()
     output = box.reproduce()
-    assert "16 ok" in output
+    assert f"{ROWS} ok" in output
     after = box.records()
-    assert len(after) == 16
+    assert len(after) == ROWS
     assert {name: after[name] for name in left} == left, "finished records are kept as they are"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pirlab_workflow import reference
 from pirlab_workflow.files import ROOT, check
-from sandbox import Sandbox
+from sandbox import ROWS, Sandbox
 
 pytestmark = pytest.mark.slow
 GROUPS = ("2^10x16", "2^10x256")
@@ -26,7 +26,7 @@ def finished(tmp_path_factory, binary):
 
 def test_clean_run_makes_everything(finished):
     assert "Plan of profile tiny" in finished.output
-    assert "16 rows in 5 groups to measure" in finished.output
+    assert f"{ROWS} rows in 5 groups to measure" in finished.output
     for group in (
         *(f"smoke/tiny {name}" for name in GROUPS),
         "smoke/protocols 2^10x1",
@@ -34,8 +34,8 @@ def test_clean_run_makes_everything(finished):
         "smoke/gadget base-4",
     ):
         assert f"{group}: " in finished.output, "one line a finished group where there is no terminal"
-    assert "16 ok" in finished.output
-    assert len(finished.records()) == 16
+    assert f"{ROWS} ok" in finished.output
+    assert len(finished.records()) == ROWS
     predictions = json.loads((finished.results / "predictions/tiny/smoke/tiny.json").read_text())
     assert len(predictions) == 3
     out = finished.figures / "smoke/tiny"
@@ -156,9 +156,9 @@ def test_reference_run_is_labelled(finished, tmp_path):
     command += [f"--results={finished.results}"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     documents = reference.read_packed(out / "tiny.jsonl.gz")
-    assert Counter(path.split("/")[0] for path in documents) == {"records": 16, "predictions": 4}
+    assert Counter(path.split("/")[0] for path in documents) == {"records": ROWS, "predictions": 4}
     text = (out / "README.md").read_text()
-    assert "## tiny" in text and "| rows | 16 ok |" in text
+    assert "## tiny" in text and f"| rows | {ROWS} ok |" in text
     packed = (out / "tiny.jsonl.gz").read_bytes()
     for word, folder in (("--unpack", tmp_path / "files"), ("--pack", tmp_path / "files")):
         subprocess.run([*command, f"{word}={folder}"], cwd=ROOT, check=True, capture_output=True)
