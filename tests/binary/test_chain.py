@@ -183,7 +183,8 @@ def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
         stages = {s["stage"]: s for s in prediction["noise"]["stages"]}
         measured = {s["stage"]: s for s in record["noise"]}
         assert set(measured) <= set(stages), protocol
-        assert {name for name, s in stages.items() if s["decisions"]} <= set(measured), protocol
+        # What fails without an error, such as a hash without room, has no threshold and is not logged.
+        assert {name for name, s in stages.items() if s["threshold"] is not None} <= set(measured), protocol
         for name, s in ((name, s) for name, s in measured.items() if stages[name]["decisions"]):
             assert s["threshold"] == pytest.approx(stages[name]["threshold"]), (protocol, name)
         assert all(t.within for t in compare(prediction, record) if t.quantity.startswith("noise")), protocol

@@ -27,6 +27,8 @@ def descriptions(binary, root):
 
 def test_every_instance_is_recorded_and_ours_reach_the_target(descriptions):
     below = {}
+    # Piano rests on a block cipher: it has no instance.
+    descriptions = [described for described in descriptions if described["instances"]]
     for described, entries in zip(descriptions, assess.predict_security(descriptions, "at_hand")):
         assert {entry["source"] for entry in entries} == {"recorded"}, described["parameters"]["name"]
         bits = assess.weakest(entries)

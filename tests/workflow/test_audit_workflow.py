@@ -17,7 +17,9 @@ def test_the_audit_is_made_and_not_made_again(tmp_path, binary):
     for name in names:
         assert (folder / name).stat().st_size > 0, name
     text = (folder / "table-security-sets.md").read_text()
-    sets = [str(path.relative_to(ROOT / "params").with_suffix("")) for path in (ROOT / "params").rglob("*.toml")]
+    # Piano rests on a block cipher: no lattice, nothing to audit.
+    files = [path for path in (ROOT / "params").rglob("*.toml") if path.parent.name != "piano"]
+    sets = [str(path.relative_to(ROOT / "params").with_suffix("")) for path in files]
     assert sets and all(name in text for name in sets), "every set of params/ is in it"
     box.reproduce("--only=security/audit")
     log = (box.results / "logs/snakemake.log").read_text()

@@ -124,6 +124,17 @@ pub(super) fn codes(c: &mut Calibrator) -> Result<(), Failed> {
     let (prg, mut bytes) = (Seed(*b"pirlab calibrate").prg(), vec![0u8; 1 << 20]);
     c.each("prg_bytes", Found::Warm, bytes.len(), || prg.fill_at(0, &mut bytes))?;
 
+    let mut blocks = vec![[0u8; 16]; 1 << 12];
+    c.each("prf_blocks", Found::Warm, blocks.len(), || prg.permute(black_box(&mut blocks)))?;
+    // Sums of words from random places: of a table in the second-level cache, and of one in no cache.
+    let tables = [("hint_words_64", Found::Warm, 1 << 15), ("random_reads", Found::Cold, c.pick(1 << 25, 1 << 20))];
+    for (name, found, length) in tables {
+        let (table, places) = (vec![1u64; length], residues::<u32>(1 << 14, length as u64));
+        c.each(name, found, places.len(), || {
+            black_box(places.iter().fold(0, |sum, &place| sum ^ table[place as usize]));
+        })?;
+    }
+
     let gaussian = DiscreteGaussian::new(StdDev(6.4))?;
     let mut rng = ChaCha20Rng::from_seed([1; 32]);
     let mut samples = vec![0i32; 1 << 14];
