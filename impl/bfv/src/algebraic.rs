@@ -131,7 +131,7 @@ impl<W: Word> Algebraic<W> {
         Ok(AlgebraicCiphertext { parts })
     }
 
-    /// The work of [`Self::multiply`] of ciphertexts of so many parts.
+    /// The work of [`Self::multiply`], by the numbers of parts of the ciphertexts.
     pub fn multiply_work(ring: RingShape, left: u64, right: u64) -> Work {
         ring.products(left.saturating_mul(right))
     }
@@ -165,7 +165,7 @@ impl<W: Word> Algebraic<W> {
         Ok(residues.into_iter().map(|x| self.t.centred(x)).collect())
     }
 
-    /// The work of [`Self::decrypt`] of so many parts.
+    /// The work of [`Self::decrypt`], by the number of parts.
     pub fn decrypt_work(ring: RingShape, parts: u64) -> Work {
         ring.products(parts.saturating_add(1)) + ring.transforms(1)
     }
@@ -207,7 +207,7 @@ impl<W: Word> Algebraic<W> {
         Ok((AlgebraicCiphertext { parts }, inverse.to_u64()))
     }
 
-    /// The work of [`Self::switch`] of so many parts to the first `kept` primes.
+    /// The work of [`Self::switch`] to the first `kept` primes, by the number of parts.
     pub fn switch_work(ring: RingShape, kept: usize, parts: u64) -> Work {
         let (to, dropped) = (RingShape { primes: kept, ..ring }, ring.primes.saturating_sub(kept) as u64);
         // A residue modulo each prime that is kept, and one modulo t, takes a product with one of each dropped prime.

@@ -22,7 +22,7 @@ pub enum Tiling {
         /// Least number of columns.
         min_columns: u64,
     },
-    /// Each of so many shards in one row of records, so that a query has a word for every record of a shard (FrodoPIR).
+    /// That number of shards, each in one row of records, so that a query has a word for every record of a shard (FrodoPIR).
     Shards(u64),
 }
 

@@ -1,6 +1,6 @@
 //! Sums of entries, one after the other.
 
-/// Entries, or sums of entries, of so many words each.
+/// Entries, or sums of entries, each of the same number of words.
 pub struct Sums {
     words: Vec<u64>,
     each: usize,

@@ -63,7 +63,7 @@ impl ParameterSet for Set {
 }
 
 impl Answer {
-    /// Sums in an answer over so many chunks.
+    /// The number of sums in an answer to a query over that number of chunks.
     pub fn sums(self, chunks: usize) -> usize {
         match self {
             Answer::Sum => 1,
