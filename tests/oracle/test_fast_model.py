@@ -159,7 +159,18 @@ def bkw(instance):
     """Our coded-BKW, in the domain of the whole model or not."""
     samples = float(instance.samples or inf)
     secret = secret_stddev(instance), instance.error_stddev
-    return coded_bkw.coded_bkw(instance.dimension, log(instance.modulus), secret_support(instance), *secret, samples)[0]
+    support = secret_support(instance)
+    return coded_bkw.coded_bkw(instance.dimension, log(instance.modulus), support, *secret, samples, inf)[0]
+
+
+def test_the_least_alone_is_that_of_all_attacks():
+    n = np.array([64.0, 256.0, 512.0, 1024.0, 2048.0])
+    every, least = (
+        evaluate(n, 0.03 * n * log(2) + 8.0, 0.8, 3.2, support=3.0, least=least)[:, :, 0] for least in (False, True)
+    )
+    assert (every.min(axis=1) == least.min(axis=1)).all()
+    assert every[0].argmin() == least[0].argmin() == 4, "coded-BKW is the cheapest in a small dimension"
+    assert np.isinf(least[-1, 4]) and np.isfinite(every[-1, 4])
 
 
 def test_coded_bkw_tries_every_table_and_number_of_steps():

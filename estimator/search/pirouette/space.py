@@ -139,7 +139,7 @@ def security_bits(dimension: int, modulus_log2: float, secret: str, stddevs: NDA
     from ...security.fast.model import evaluate
 
     short = coordinate({"kind": secret}, dimension)
-    figures = evaluate(dimension, modulus_log2 * log(2), short.stddev, stddevs, support=short.values)
+    figures = evaluate(dimension, modulus_log2 * log(2), short.stddev, stddevs, support=short.values, least=True)
     return np.asarray(figures[:, :, 0].min(axis=1))
 
 

@@ -8,7 +8,6 @@ transform over q^(l+1) entries, l = b - 1, and ntop, mostly 0, are guessed.
 from math import ceil, erf, floor, inf, lgamma, log, log1p, log2, pi, sqrt
 
 from .compiled import compiled
-from .reduction import HOPELESS
 
 _LOG2E = 1.0 / log(2.0)
 #: 2 ln 50: how sure the test is, 0.99.
@@ -275,9 +274,10 @@ def _search(
 
 @compiled
 def coded_bkw(
-    n: int, ln_q: float, support: float, sigma_s: float, sigma_e: float, samples: float
+    n: int, ln_q: float, support: float, sigma_s: float, sigma_e: float, samples: float, bound: float
 ) -> tuple[float, int, int, int, int]:
-    """(log2 cost, b, plain steps, coded steps, k), or (inf, 0, 0, 0, 0); the secret as it is, not in normal form.
+    """(log2 cost, b, plain steps, coded steps, k), or (inf, 0, 0, 0, 0) where nothing is below the bound, log2 too; the
+    secret as it is, not in normal form.
 
     With fewer samples than an attack wants, signed sums of k of them serve, with an error sqrt(k) times as wide.
     """
@@ -291,7 +291,7 @@ def coded_bkw(
         elif samples == n:
             sigma_s, sigma_e = sigma_e, sigma_s
             support = gaussian_support(sigma_s)
-    best, at_b, at_plain, at_coded, at_k = HOPELESS, 0, 0, 0, 0
+    best, at_b, at_plain, at_coded, at_k = bound, 0, 0, 0, 0
     k = 1
     while True:
         available = inf if samples == inf else log2_sums(samples, k)

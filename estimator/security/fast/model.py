@@ -14,7 +14,7 @@ from .domain import MOST_BLOCK, outside, secret_stddev, secret_support
 from .dual import dual
 from .dual_hybrid import dual_hybrid
 from .primal import bdd, usvp
-from .reduction import ADPS16, MATZOV
+from .reduction import ADPS16, HOPELESS, MATZOV
 
 Array = npt.NDArray[np.float64]
 
@@ -33,7 +33,7 @@ _NO_TABLES = "infinity: the attack does not succeed with any tables and steps th
 
 @compiled
 def _evaluate(
-    n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, support: Array, samples: Array, model: int
+    n: Array, ln_q: Array, sigma_s: Array, sigma_e: Array, support: Array, samples: Array, model: int, least: bool
 ) -> Array:
     """[instance, attack, number]: log2 cost and details of usvp, bdd, dual_hybrid, dual, and under MATZOV coded_bkw."""
     out = np.zeros((n.size, 5 if model == MATZOV else 4, 5))
@@ -54,7 +54,10 @@ def _evaluate(
         cost, beta, d = dual(dimension, ln_q[i], sigma_s[i], error, model)
         out[i, 3, 0], out[i, 3, 1], out[i, 3, 2] = cost, beta, d
         if model == MATZOV:
-            cost, b, plain, coded, sums = coded_bkw(dimension, ln_q[i], support[i], sigma_s[i], error, samples[i])
+            bound = min(HOPELESS, out[i, :4, 0].min()) if least else HOPELESS
+            cost, b, plain, coded, sums = coded_bkw(
+                dimension, ln_q[i], support[i], sigma_s[i], error, samples[i], bound
+            )
             out[i, 4, 0], out[i, 4, 1], out[i, 4, 2], out[i, 4, 3], out[i, 4, 4] = cost, b, plain, coded, sums
     return out
 
@@ -70,11 +73,12 @@ def evaluate(
     model: str = "MATZOV",
     support: Numbers | None = None,
     samples: Numbers = inf,
+    least: bool = False,
 ) -> Array:
     """Figures for arrays of LWE dimensions, ln of moduli, standard deviations of secrets and errors.
 
     support: how many values a coordinate of the secret takes (those of a Gaussian); samples: how many there are under
-    a secret. Coded-BKW alone counts with these two.
+    a secret. Coded-BKW alone counts with these two. least: it, the slowest to search, is inf unless it is the cheapest.
     Returns [instance, attack, number], attacks in the order of ATTACKS[model]; number 0 is log2 of the ring operations
     (inf: no success), number 1 the block size. No domain is checked here: beyond it (domain.py), and where the block of
     uSVP is 0 or above MOST_BLOCK, the least of the figures may be far too high.
@@ -84,7 +88,7 @@ def evaluate(
     given = (n, ln_q, sigma_s, sigma_e, support, samples)
     arrays = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, dtype=np.float64)) for a in given))
     dimensions, ln_moduli, secrets, errors, supports, counts = (np.ascontiguousarray(a) for a in arrays)
-    return _evaluate(dimensions, ln_moduli, secrets, errors, supports, counts, _MODELS[model])
+    return _evaluate(dimensions, ln_moduli, secrets, errors, supports, counts, _MODELS[model], least)
 
 
 _known: dict[Instance, dict] = {}
