@@ -89,6 +89,8 @@ TESTED = PIRLAB_BINARY='$(CURDIR)/$(BINARY)'
 PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 # The library that our transforms are tested against takes minutes to compile: `make verify` asks for it.
 ORACLE = $(if $(PIRLAB_VERIFY),$(TFHE))
+# `make test` shares what it compiles with the release; `make verify` has the checks of a debug build.
+OPTIMISED = $(if $(PIRLAB_VERIFY),,--release)
 
 formats: tools setup
 	@cargo fmt --version >/dev/null 2>&1 || { echo 'rustfmt is missing. Run: rustup component add rustfmt' >&2; exit 2; }
@@ -100,14 +102,14 @@ formats: tools setup
 	cd impl && cargo clippy --workspace --all-targets --locked $(ORACLE) -- -D warnings
 
 check: build formats
-	cd impl && $(TESTED) cargo test --package pirlab-pir --lib --locked -- conforms_at_two_shapes
+	cd impl && $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
 	$(PYTEST) tests/oracle
 
 test: build formats
-	cd impl && $(TESTED) cargo test --workspace --lib --bins --tests --locked $(ORACLE)
+	cd impl && $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
 	$(PYTEST)
 
-# Also as the tests of other builds run the program, with the checks of a debug build, and as users build `ring`, without the oracle.
+# Also as the tests of other builds run the program, and as users build `ring`, without the oracle.
 verify:
 	PIRLAB_VERIFY=1 $(MAKE) test TESTED=
 	cd impl && cargo clippy --package pirlab-ring --all-targets --locked -- -D warnings

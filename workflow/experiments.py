@@ -55,7 +55,7 @@ class Row:
 
 @dataclass
 class Group:
-    """All rows of one shape, or of one combination of settings, of an experiment."""
+    """All rows of one shape of an experiment, or of an experiment of primitives."""
 
     experiment: str
     id: str
@@ -201,10 +201,8 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     experiment = load_experiment(name)
     if experiment.get("kind") == "primitive":
         options = primitives.options(experiment, profile)
-        groups = primitives.combinations(experiment, f"experiments/{name}.toml")
-        return [
-            Group(name, id, [Row(*row) for row in rows.items()], options, "primitive") for id, rows in groups.items()
-        ]
+        asked = primitives.combinations(experiment, f"experiments/{name}.toml")
+        return [Group(name, "all", [Row(*row) for row in asked.items()], options, "primitive")]
     if experiment.get("kind") == "security":
         return [audited(name, experiment)]
     options = {"queries": 1, "updates": 0, "threads": 1, "kernel": "auto"} | experiment["row"]

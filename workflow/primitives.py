@@ -1,6 +1,6 @@
-"""Experiments of primitives: combinations of settings, as groups of rows.
+"""Experiments of primitives: combinations of settings, as the rows of one group.
 
-Every combination of [grid] is a group; every combination of [series], or of each of several [[series]], is a row of it.
+Every combination of [grid] with one of [series], or of each of several [[series]], is a row.
 """
 
 import itertools
@@ -39,30 +39,24 @@ def left_out(settings: dict[str, Any], tables: list[dict[str, Any]]) -> bool:
     )
 
 
-def combinations(experiment: dict[str, Any], source: str) -> dict[str, dict[str, dict[str, Any]]]:
-    """The binary's requests by group and row; PlanError if two rows of a group have one name."""
+def combinations(experiment: dict[str, Any], source: str) -> dict[str, dict[str, Any]]:
+    """The binary's requests by row; PlanError if two rows have one name."""
     primitive = experiment["row"]["primitive"]
     common = {key: value for key, value in experiment["row"].items() if key not in RUN_KEYS}
     series = experiment.get("series", [{}])
-    series = series if isinstance(series, list) else [series]
-    groups = {}
-    for place in product(experiment.get("grid", {})):
-        name = "_".join(f"{text(key)}-{text(value)}" for key, value in place.items()) or "all"
-        rows = {}
-        for table in series:
-            own = {key: value for key, value in table.items() if key != "id"}
-            for settings in product(own):
-                asked = common | place | settings
-                if left_out(asked, experiment.get("except", [])):
-                    continue
-                parts = [table["id"]] if "id" in table else []
-                parts += [text(value) for key, value in settings.items() if not parts or isinstance(own[key], list)]
-                id = "-".join(parts) or "all"
-                if id in rows:
-                    raise PlanError(
-                        f'{source}: key "series" gives two rows the name "{id}". Add an `id` to one [[series]].'
-                    )
-                rows[id] = {"primitive": primitive, "settings": asked}
-        if rows:
-            groups[name] = rows
-    return groups
+    tables = series if isinstance(series, list) else [series]
+    rows: dict[str, dict[str, Any]] = {}
+    for place, table in itertools.product(product(experiment.get("grid", {})), tables):
+        own = {key: value for key, value in table.items() if key != "id"}
+        for settings in product(own):
+            asked = common | place | settings
+            if left_out(asked, experiment.get("except", [])):
+                continue
+            parts = [f"{text(key)}-{text(value)}" for key, value in place.items()]
+            parts += [table["id"]] if "id" in table else []
+            parts += [text(value) for key, value in settings.items() if "id" not in table or isinstance(own[key], list)]
+            id = "-".join(parts) or "all"
+            if id in rows:
+                raise PlanError(f'{source}: key "series" names two rows "{id}". Add an `id` to one [[series]].')
+            rows[id] = {"primitive": primitive, "settings": asked}
+    return rows

@@ -252,26 +252,26 @@ def own_experiment(tmp_path, monkeypatch, text: str):
     monkeypatch.setattr(experiments, "ROOT", tmp_path)
 
 
-def test_settings_become_groups_and_rows(tmp_path, monkeypatch):
+def test_settings_become_rows(tmp_path, monkeypatch):
     profile = read_profile("tiny")
     own_experiment(tmp_path, monkeypatch, PRIMITIVE)
-    groups = expand("own/test", profile)
-    assert [group.id for group in groups] == ["base-2_kind-a", "base-4_kind-a"]
-    assert [[row.id for row in group.rows] for group in groups] == [
-        ["x-8", "y-8", "own-8", "own-16"],
-        ["x-8", "y-8", "own-8"],
+    [group] = expand("own/test", profile)
+    assert group.id == "all"
+    assert [row.id for row in group.rows] == [
+        *(f"base-2-kind-a-{name}" for name in ("x-8", "y-8", "own-8", "own-16")),
+        *(f"base-4-kind-a-{name}" for name in ("x-8", "y-8", "own-8")),
     ]
-    row = groups[0].rows[3]
+    row = group.rows[3]
     assert row.asked["settings"] == {"lengths": [1, 10], "base": 2, "kind": "a", "family": "x", "bits": 16}
-    assert groups[0].options == {"repetitions": 7, "kernel": "auto", "seed": "2a"}
-    assert groups[0].command("run") == ["primitive", "run"] and groups[0].command("key") == ["primitive", "key"]
-    assert not groups[0].probed({"probe_bandwidth": True})
+    assert group.options == {"repetitions": 7, "kernel": "auto", "seed": "2a"}
+    assert group.command("run") == ["primitive", "run"] and group.command("key") == ["primitive", "key"]
+    assert not group.probed({"probe_bandwidth": True})
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ('id = "own"', "", ['"series"', '"x-8"', "two rows"]),
+        ('id = "own"', "", ['"series"', '"base-2-kind-a-x-8"', "two rows"]),
         ("repetitions = 7", "repetitions = 0", ["row.repetitions", "0"]),
         ('primitive = "prg"', "", ['"primitive" is missing']),
         ("[[series]]\nfamily", "[[serious]]\nfamily", ['"serious"', 'Did you mean "series"?']),

@@ -23,7 +23,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("doublepir/usenix23-one-hint", 257, 2049, 1, 3),
         ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
         ("hintlesspir/tight", 5003, 1000, 3, 1),
-        ("ypir/usenix24", 5, 100_003, 1, 1),
+        ("ypir/usenix24", 5, 20_003, 1, 1),
         ("inspire2/published --with gamma0=16 --with gamma2=16 --with rows_factor=1", 5, 100_003, 1, 1),
         ("inspire/repaired --with folding.rows=4096 --with folding.points=32", 5003, 100, 2, 1),
         ("respire/64mb", 17, 800_000, 1, 0),

@@ -84,7 +84,7 @@ impl Calibrator {
 
     /// Repeats turns for the time of one cost, at least five times.
     pub(super) fn turns(&self, mut turn: impl FnMut(&Caches) -> Result<(), Failed>) -> Result<(), Failed> {
-        let (start, time) = (Instant::now(), self.pick(Duration::from_millis(200), Duration::from_millis(10)));
+        let (start, time) = (Instant::now(), self.pick(Duration::from_millis(100), Duration::from_millis(10)));
         let mut turns = 0;
         while turns < 5 || start.elapsed() < time {
             turn(&self.caches)?;
