@@ -1,7 +1,6 @@
 //! The pseudorandom generator: AES-128 in counter mode, with random access.
 
 #[cfg(target_arch = "x86_64")]
-#[cfg(target_arch = "x86_64")]
 mod vaes;
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
@@ -9,6 +8,7 @@ use aes::{Aes128, Block};
 use rand::rngs::OsRng;
 use rand::{RngCore, TryRngCore};
 use sha2::{Digest, Sha256};
+#[cfg(target_arch = "x86_64")]
 use vaes::Vaes;
 
 /// A 128-bit seed.

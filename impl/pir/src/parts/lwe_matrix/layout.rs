@@ -1,5 +1,6 @@
 //! The arrangement of a database's entries in a matrix, and the plaintext modulus that it allows.
 
+use lattice::lwe::round;
 use ring::PackedMatrix;
 
 use super::PlainModuli;
@@ -120,6 +121,16 @@ impl Layout {
         let cell = index / self.code.records_per_entry();
         let row = cell / self.columns as u64 * self.code.entries_per_record();
         (row as usize, (cell % self.columns as u64) as usize, index % self.code.records_per_entry())
+    }
+
+    /// The entry of a phase modulo 2^32: `scale` times the centred entry, and an error.
+    pub fn entry(&self, phase: u32) -> u16 {
+        (round(phase, self.scale(), self.code.plain_modulus()).0 + i32::from(self.code.offset())) as u16
+    }
+
+    /// Record `index`, decrypted from the phases of its entries.
+    pub fn open(&self, index: u64, phases: impl IntoIterator<Item = u32>) -> Record {
+        self.record(index, &phases.into_iter().map(|phase| self.entry(phase)).collect::<Vec<_>>())
     }
 
     /// Record `index`, decoded from its entries.

@@ -220,7 +220,7 @@ impl protocol::Client for Client {
     fn extract(&mut self, asked: &[Query], answer: &Messages, context: &Context) -> Result<Vec<Record>> {
         let mut entries = vec![Vec::new(); asked.len()];
         self.words(asked, answer, context.kernel, |(k, _), word| {
-            entries[k].push((self.round(word.phase) + i32::from(self.layers.first.code.offset())) as u16);
+            entries[k].push(self.layers.first.entry(word.phase));
             Ok(())
         })?;
         Ok(asked.iter().zip(&entries).map(|(query, entries)| self.layers.first.record(query.index, entries)).collect())

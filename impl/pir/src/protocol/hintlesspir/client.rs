@@ -1,7 +1,7 @@
 //! HintlessPIR's client: no state between queries but the public seed, fresh secrets for every index.
 
 use bfv::SeededKey;
-use lattice::lwe::{encrypt_zero, residual, round};
+use lattice::lwe::{encrypt_zero, residual};
 use lattice::wire::{Reader, Writer};
 use lattice::{Rlwe, RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
@@ -110,12 +110,8 @@ impl Client {
             products.extend(remainders.words(&residues));
         }
         let (first, ..) = linear.place(query.index);
-        let entry = |row: usize| {
-            let phase = words[row].wrapping_sub(products[row - first_row]);
-            (round(phase, linear.scale(), linear.code.plain_modulus()).0 + i32::from(linear.code.offset())) as u16
-        };
-        let entries: Vec<u16> = (first..first + linear.code.entries_per_record() as usize).map(entry).collect();
-        Ok(linear.record(query.index, &entries))
+        let rows = first..first + linear.code.entries_per_record() as usize;
+        Ok(linear.open(query.index, rows.map(|row| words[row].wrapping_sub(products[row - first_row]))))
     }
 
     /// Logs the errors of all words and ciphertexts of an answer.

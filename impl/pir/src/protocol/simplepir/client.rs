@@ -1,6 +1,6 @@
 //! The client.
 
-use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
+use lattice::lwe::{PublicMatrix, encrypt_zero, residual};
 use ring::{DiscreteGaussian, Seed};
 
 use super::Set;
@@ -147,19 +147,14 @@ impl protocol::Client for Client {
 
     fn extract(&mut self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let (message, offline) = self.answer(answer, asked.len())?;
-        let (rows, code) = (self.layout.rows, self.layout.code);
-        let scale = self.layout.scale();
+        let rows = self.layout.rows;
         let mut records = Vec::with_capacity(asked.len());
         for (k, query) in asked.iter().enumerate() {
             let (first_row, ..) = self.layout.place(query.index);
-            let wide = code.entries_per_record() as usize;
+            let wide = self.layout.code.entries_per_record() as usize;
             let answer = message.words(4 * (k * rows + first_row), wide);
-            let decrypt = |(i, word): (usize, u32)| {
-                let phase = word.wrapping_sub(query.mask(first_row + i, offline));
-                (round(phase, scale, code.plain_modulus()).0 + i32::from(code.offset())) as u16
-            };
-            let entries: Vec<u16> = answer.into_iter().enumerate().map(decrypt).collect();
-            records.push(self.layout.record(query.index, &entries));
+            let phase = |(row, word): (usize, u32)| word.wrapping_sub(query.mask(row, offline));
+            records.push(self.layout.open(query.index, (first_row..).zip(answer).map(phase)));
         }
         Ok(records)
     }
