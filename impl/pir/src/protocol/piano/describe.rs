@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::layout::Layout;
 use super::set::{Answer, Set};
 use crate::core::plan::{Plan, count, new_memory, numbers};
-use crate::core::runner::PROCESS_BYTES;
+use crate::core::runner::PROGRAM_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, Error, MemoryMap, Result, Sizes, TableBytes, Workload};
 
@@ -56,18 +56,19 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     }
     let (hints, spares) = (layout.hints as u64, (layout.chunks * layout.backups) as u64);
     let replacements = (layout.chunks * layout.replacements) as u64;
-    let client = vec![
+    let mut client = vec![
         TableBytes::new("hints", hints * (entry + 8)),
         TableBytes::new("spare_hints", spares * entry + 4 * layout.chunks as u64),
         TableBytes::new("replacements", replacements * (entry + 4)),
-        TableBytes::new("known_entries", layout.window * (entry + 4)),
     ];
     let kept: u64 = client.iter().map(|table| table.bytes).sum();
+    client.push(TableBytes::new("known_entries", layout.window * (entry + 4)));
     sizes.memory = MemoryMap {
         server: vec![TableBytes::new("database", stored)],
         client,
-        // Beside both, a part of the database as a message and as words, and which of its entries are in a set.
-        peak_bytes: PROCESS_BYTES
+        // Beside the tables, a part of the database as a message and as words, and which of its entries are in a set. A run asks for a few
+        // entries only, and every table is one block, of which the allocator keeps none.
+        peak_bytes: PROGRAM_BYTES
             + stored
             + kept
             + 2 * layout.part_bytes() as u64
@@ -96,7 +97,7 @@ fn operations_of(layout: &Layout, workload: &Workload) -> Map<String, Value> {
     plan.phase("query", search.into());
     let named = layout.answer().named(layout.chunks) as u64;
     let reads = [
-        (Kind::RandomReads, count(&[queries, named])),
+        (Kind::RandomReads, count(&[queries, named, layout.answer().reads()])),
         (Kind::WordsRead, count(&[queries, named])),
         (Kind::WordsWritten, layout.answer_bytes() as u64 / 4 * queries),
         (Kind::AllocatedBytes, new_memory(layout.answer_bytes() as u64 * queries)),

@@ -21,7 +21,7 @@ pub struct Layout {
     pub entry_words: usize,
     /// Entries that hold records (N).
     pub entries: u64,
-    /// Entries of a chunk, a power of two: at least 2 sqrt(N).
+    /// Entries of a chunk, a power of two: at least `chunk_factor` sqrt(N) (2 sqrt(N) as published).
     pub chunk: usize,
     /// Chunks, a multiple of four (S).
     pub chunks: usize,
@@ -45,7 +45,7 @@ impl Layout {
         let records_per_entry = (WORD_BITS / shape.record_bits).max(1);
         let entries = shape.records.div_ceil(records_per_entry);
         let root = (entries as f64).sqrt();
-        let chunk = ((2.0 * root).ceil() as u64).next_power_of_two().max(LEAST_CHUNK);
+        let chunk = ((params.chunk_factor as f64 * root).ceil() as u64).next_power_of_two().max(LEAST_CHUNK);
         let chunks = entries.div_ceil(chunk).next_multiple_of(4);
         if u128::from(chunk) * u128::from(chunks) >= 1 << 32 {
             return Err(too_many(u128::from(chunk) * u128::from(chunks)));

@@ -10,7 +10,7 @@ use super::hints::xor;
 /// Chunks whose places one block decides.
 pub const LANES: usize = 4;
 /// Tags whose blocks are made together.
-const TOGETHER: usize = 256;
+const TOGETHER: usize = 64;
 
 /// The sets of one window.
 pub struct Sets {
@@ -45,19 +45,29 @@ impl Sets {
     }
 
     /// Adds to the sum of each tag the entries of its set in the four chunks `quad`, whose entries of `words` words stand in `data` one after
-    /// the other.
-    pub fn add(&self, tags: Range<u32>, quad: usize, data: &[u64], words: usize, sums: &mut [u64]) {
+    /// the other, and calls with the places of each.
+    #[inline]
+    pub fn add(
+        &self,
+        tags: Range<u32>,
+        quad: usize,
+        (data, words): (&[u64], usize),
+        sums: &mut [u64],
+        mut visit: impl FnMut([u32; LANES]),
+    ) {
         let length = (self.mask as usize + 1) * words;
         let chunks: [&[u64]; LANES] = std::array::from_fn(|lane| &data[lane * length..(lane + 1) * length]);
         if words == 1 {
             self.of_tags(tags, quad, |i, lanes| {
                 sums[i] ^= chunks.iter().zip(lanes).fold(0, |sum, (chunk, place)| sum ^ chunk[place as usize]);
+                visit(lanes);
             });
             return;
         }
         self.of_tags(tags, quad, |i, lanes| {
             let sum = &mut sums[i * words..(i + 1) * words];
             chunks.iter().zip(lanes).for_each(|(chunk, place)| xor(sum, &chunk[place as usize * words..][..words]));
+            visit(lanes);
         });
     }
 

@@ -1,6 +1,6 @@
 //! Piano's server.
 
-use ring::Seed;
+use ring::{Buffer, Seed};
 
 use super::hints::xor;
 use super::layout::Layout;
@@ -22,7 +22,8 @@ pub struct Server {
     layout: Layout,
     seed: Seed,
     permutation: Permutation,
-    entries: Vec<u64>,
+    /// On huge pages: reads at random places would else miss the cache of addresses too.
+    entries: Buffer<u64>,
     /// Updates so far, modulo 2^16.
     epoch: u16,
 }
@@ -59,6 +60,11 @@ impl Server {
         &self.entries[self.layout.join(chunk, place) as usize * words..][..words]
     }
 
+    /// The entry at a place of a chunk, where entries have one word.
+    fn word(&self, chunk: usize, place: u32) -> u64 {
+        self.entries[self.layout.join(chunk, place) as usize]
+    }
+
     /// The places that a query names.
     fn places(&self, bytes: &[u8]) -> Result<Vec<u32>> {
         let (layout, bits) = (&self.layout, self.layout.written_bits() as usize);
@@ -93,23 +99,40 @@ impl Server {
             Answer::Sum => {
                 let mut sum = vec![0; words];
                 if words == 1 {
-                    let entry = |(chunk, &place): (usize, &u32)| self.entries[self.layout.join(chunk, place) as usize];
-                    sum[0] = places.iter().enumerate().map(entry).fold(0, |sum, entry| sum ^ entry);
+                    sum[0] = places.iter().enumerate().fold(0, |sum, (chunk, &place)| sum ^ self.word(chunk, place));
                 } else {
                     places.iter().enumerate().for_each(|(chunk, &place)| xor(&mut sum, self.entry(chunk, place)));
                 }
                 sum
             }
             Answer::SumOfEachChunk => {
-                // The sum that lacks chunk 0; each next one lacks a chunk later, so that the place before it is of the chunk before.
+                // The first sum lacks chunk 0; each next one lacks a chunk later, so that the place before it is of the chunk before.
+                // First the differences of neighbours, whose reads do not wait for one another, then the sums of these.
                 let mut sums = vec![0; chunks * words];
-                let mut sum = vec![0; words];
-                places.iter().enumerate().for_each(|(i, &place)| xor(&mut sum, self.entry(i + 1, place)));
-                sums[..words].copy_from_slice(&sum);
-                for (i, &place) in places.iter().enumerate() {
-                    xor(&mut sum, self.entry(i + 1, place));
-                    xor(&mut sum, self.entry(i, place));
-                    sums[(i + 1) * words..(i + 2) * words].copy_from_slice(&sum);
+                if words == 1 {
+                    let mut first = 0;
+                    for (i, (&place, difference)) in places.iter().zip(&mut sums[1..]).enumerate() {
+                        let [before, after] = [i, i + 1].map(|chunk| self.word(chunk, place));
+                        *difference = before ^ after;
+                        first ^= after;
+                    }
+                    sums[0] = first;
+                    sums.iter_mut().fold(0, |sum, each| {
+                        *each ^= sum;
+                        *each
+                    });
+                    return sums;
+                }
+                let (first, differences) = sums.split_at_mut(words);
+                for (i, (&place, difference)) in places.iter().zip(differences.chunks_exact_mut(words)).enumerate() {
+                    let [before, after] = [i, i + 1].map(|chunk| self.entry(chunk, place));
+                    difference.copy_from_slice(before);
+                    xor(difference, after);
+                    xor(first, after);
+                }
+                for chunk in 1..chunks {
+                    let (before, sum) = sums[(chunk - 1) * words..(chunk + 1) * words].split_at_mut(words);
+                    xor(sum, before);
                 }
                 sums
             }
@@ -125,7 +148,7 @@ impl protocol::Server for Server {
         let layout = Layout::new(params, database.shape())?;
         let seed = fresh_seed(&mut context.rng);
         let permutation = Permutation::new(&seed, layout.positions());
-        let entries = vec![0; layout.positions() as usize * layout.entry_words];
+        let entries = Buffer::zeroed(layout.positions() as usize * layout.entry_words)?;
         let mut server = Self { layout, seed, permutation, entries, epoch: 0 };
         let clock = context.clock.clone();
         clock.time("encode", Group::Offline, || server.encode(database, context))?;

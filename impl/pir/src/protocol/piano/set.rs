@@ -16,10 +16,19 @@ pub struct Set {
     pub hint_failure_bits: f64,
     /// Spare hints of a chunk.
     pub backups: Backups,
+    /// Entries of a chunk by the square root of all entries, rounded up to a power of two: 2 in the paper. Longer chunks make queries shorter
+    /// and answers faster, and the client keeps more hints.
+    #[serde(default = "published_chunk_factor")]
+    pub chunk_factor: u64,
     /// What an answer is.
     pub answer: Answer,
     /// How a query writes the entries of its set.
     pub offsets: Offsets,
+}
+
+/// The paper's.
+fn published_chunk_factor() -> u64 {
+    2
 }
 
 /// How many spare hints, and replacements, a chunk has.
@@ -55,6 +64,7 @@ pub enum Offsets {
 impl ParameterSet for Set {
     fn check(&self) -> Result<()> {
         in_range("hint_failure_bits", self.hint_failure_bits, 1.0..=128.0)?;
+        in_range("chunk_factor", self.chunk_factor, 1..=64)?;
         match self.backups {
             Backups::Times(times) => in_range("backups.times", times, 1..=64),
             Backups::FailureBits(bits) => in_range("backups.failure_bits", bits, 1.0..=128.0),
@@ -68,6 +78,14 @@ impl Answer {
         match self {
             Answer::Sum => 1,
             Answer::SumOfEachChunk => chunks,
+        }
+    }
+
+    /// Entries that the server reads for each that a query names: where a sum may lack any chunk, of two chunks.
+    pub fn reads(self) -> u64 {
+        match self {
+            Answer::Sum => 1,
+            Answer::SumOfEachChunk => 2,
         }
     }
 

@@ -95,13 +95,14 @@ impl Window {
         let (sets, hints) = (&self.sets, layout.hints);
         side_by_side(parts, context.threads, |(part, sums)| {
             let first = part * TAGS_TOGETHER;
-            let (tags, counted) = (sums.len() / words, hints.saturating_sub(first));
-            sets.add(first as u32..(first + tags) as u32, quad, data, words, sums);
-            if !hit.all() {
-                let counted = first as u32..(first + counted.min(tags)) as u32;
-                let place = |lane: usize, place: u32| lane * layout.chunk + place as usize;
-                sets.of_tags(counted, quad, |_, lanes| (0..LANES).for_each(|lane| hit.mark(place(lane, lanes[lane]))));
-            }
+            let last = first + sums.len() / words;
+            let marking = if hit.all() { first } else { hints.clamp(first, last) };
+            let (marked, others) = sums.split_at_mut((marking - first) * words);
+            let mark = |lanes: [u32; LANES]| {
+                (0..LANES).for_each(|lane| hit.mark(lane * layout.chunk + lanes[lane] as usize));
+            };
+            sets.add(first as u32..marking as u32, quad, (data, words), marked, mark);
+            sets.add(marking as u32..last as u32, quad, (data, words), others, |_| ());
             Ok(())
         })?;
         for lane in 0..LANES {
