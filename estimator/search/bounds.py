@@ -159,8 +159,8 @@ class Objective:
             raise BoundsError("--objective saving needs a set to save against: give --no-worse-than FILE")
 
     def hint_share(self, figures: Figures) -> float:
-        """A query's share of the hint's bytes."""
-        return figures.hint_bytes / self.network.hint_queries
+        """A query's share of the hint's bytes. A hint that serves a counted number of queries is shared by these."""
+        return figures.hint_bytes / (figures.hint_serves or self.network.hint_queries)
 
     def __call__(self, figures: Figures) -> float:
         return OBJECTIVES[self.name].score(self, figures)

@@ -58,7 +58,8 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     else:
         words.append(f"{objective(mine) / objective(first):.3g} times the first's {OBJECTIVES[objective.name].noun}")
         words += _compared(mine, first)
-    served = f"{format_bytes(objective.hint_share(mine))} a query at {objective.network.hint_queries} queries"
+    queries = mine.hint_serves or objective.network.hint_queries
+    served = f"{format_bytes(objective.hint_share(mine))} a query at {queries} queries"
     if mine.key_bytes > 1024:
         words.append(
             f"every client sends keys of {format_bytes(mine.key_bytes)} once, which the server keeps; {served}"

@@ -19,7 +19,7 @@ from ..describe import describe_each
 from ..noise import predict_noise
 from ..paths import RESULTS, pirlab_binary
 from ..security.assess import best, fast_estimate
-from ..security.attacks import MODEL
+from ..security.attacks import CIPHER_BITS, MODEL
 from ..security.instance import Instance
 from .files import toml
 
@@ -66,16 +66,18 @@ class Shape:
 class Figures:
     """The predictions for a set at a shape, for one query. Bytes are payloads.
 
-    hint_bytes: what a client fetches or sends before its first query; key_bytes: what it sends. client_bytes: what
-    it keeps. server_bytes: what the server holds while it answers. client_seconds: making a query and reading the
-    answer. log2_failure: of a record, for any data. bits: of the weakest instance, by the fast model; None without a
-    figure. refused: why there are no figures.
+    hint_bytes: what a client fetches or sends before its first query; key_bytes: what it sends. hint_serves: queries
+    that it serves, None for any number. client_bytes: what it keeps. server_bytes: what the server holds while it
+    answers. client_seconds: making a query and reading the answer. log2_failure: of a record, for any data. bits: of
+    the weakest instance, by the fast model, or of the cipher where no instance is sent; None without a figure.
+    refused: why there are no figures.
     """
 
     upload: int = 0
     download: int = 0
     hint_bytes: int = 0
     key_bytes: int = 0
+    hint_serves: int | None = None
     seconds: float = 0.0
     client_seconds: float = 0.0
     setup_seconds: float = 0.0
@@ -184,6 +186,7 @@ def _join(description: dict, seconds: dict[str, float], bits: float | None, fail
         upload=sum(m["payload_bytes"] for m in online if m["direction"] == "upload"),
         download=sum(m["payload_bytes"] for m in online if m["direction"] == "download"),
         hint_bytes=sum(m["payload_bytes"] for m in offline),
+        hint_serves=min((m["queries_served"] for m in offline if m.get("queries_served") is not None), default=None),
         key_bytes=sum(m["payload_bytes"] for m in offline if m["direction"] == "upload"),
         seconds=seconds["answer"],
         client_seconds=seconds["query"] + seconds["extract"],
@@ -196,14 +199,14 @@ def _join(description: dict, seconds: dict[str, float], bits: float | None, fail
 
 
 def _security(descriptions: Sequence[dict]) -> list[float | None]:
-    """The least bits over the instances of each, by the fast model."""
+    """The least bits over the instances of each, by the fast model; a cipher's where there is none."""
     instances = [[Instance.of(i) for i in d["instances"]] for d in descriptions]
     answers = fast_estimate(list(dict.fromkeys(i for group in instances for i in group)))
     found: list[float | None] = []
     for group in instances:
         attacks = [best(answers[i]["results"], MODEL) for i in group]
         bits = [a.log2_rop for a in attacks if a is not None and a.log2_rop is not None]
-        found.append(min(bits) if attacks and len(bits) == len(attacks) else None)
+        found.append(min(bits, default=CIPHER_BITS) if len(bits) == len(attacks) else None)
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..modulus import parse_modulus
 from ..noise.digits import gadget, gadget_length
 from ..security.assess import best, fast_estimate
-from ..security.attacks import FAST_TOLERANCE, MODEL
+from ..security.attacks import CIPHER_BITS, FAST_TOLERANCE, MODEL
 from ..security.fast.domain import secret_stddev
 from ..security.instance import Instance
 
@@ -111,8 +111,9 @@ def secured(family: Sequence[dict[str, Any]]) -> list[Secured]:
 
 
 def reaches(bits: float | None, target: float) -> bool:
-    """Whether the fast model's figure reaches the target, however far it may lie above the lattice estimator's."""
-    return bits is not None and bits >= target + FAST_TOLERANCE
+    """Whether the fast model's figure reaches the target, however far it may lie above the lattice estimator's. A
+    cipher's bits are no model's."""
+    return bits is not None and bits >= target + (0.0 if bits == CIPHER_BITS else FAST_TOLERANCE)
 
 
 def quietest(candidates: Sequence[Secured]) -> list[Secured]:

@@ -22,10 +22,11 @@ def staircase(data: pd.DataFrame, x: str, y: str) -> pd.DataFrame:
 
 
 def draw(data: pd.DataFrame) -> Figure:
-    """Left: query and answer; right: the share of a hint that 100 queries use is added."""
+    """Left: query and answer; right: with the share of a hint that serves 100 queries, or as many as are counted."""
     figure, [panels] = style.sheet(0.42 * style.WIDE, 1, 2, sharey=True, layout="constrained")
     online = (data["upload"] + data["download"]) / KIB
-    shapes = data.assign(online=online, shared=online + data["hint_bytes"] / 100 / KIB)
+    share = data["hint_bytes"] / data["hint_serves"].fillna(100)
+    shapes = data.assign(online=online, shared=online + share / KIB)
     for axes, column, label in zip(panels, ("online", "shared"), ("Query and answer", "The same, and 1/100 of a hint")):
         _panel(axes, shapes, column)
         axes.set_xlabel(f"{label} (KiB)")

@@ -49,7 +49,7 @@ def frame(path: Path) -> pd.DataFrame:
 
 def _number(key: str, value: Any) -> float:
     """Bases and moduli by their logarithm, as some keys have them already."""
-    return log2(value) if key in ("bases.selector", "plain_modulus") else float(value)
+    return log2(value) if key in ("bases.selector", "plain_modulus", "chunk_factor") else float(value)
 
 
 def draw(data: pd.DataFrame) -> Figure:

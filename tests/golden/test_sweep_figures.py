@@ -10,7 +10,15 @@ from pirlab_figures.search import gadgets as sweep_gadgets
 from pirlab_figures.search import grids as sweep_grids
 from pirlab_figures.search import sizes as sweep_sizes
 
-FIGURES = {"upload": 1024, "download": 2048, "hint_bytes": 0, "seconds": 0.5, "server_bytes": 4096, "refused": None}
+FIGURES = {
+    "upload": 1024,
+    "download": 2048,
+    "hint_bytes": 0,
+    "hint_serves": None,
+    "seconds": 0.5,
+    "server_bytes": 4096,
+    "refused": None,
+}
 ABOUT = {"sweep": "s", "objective": "bytes", "protocol": "inspire", "records": 2**14, "record_bits": 262144}
 ROW = FIGURES | ABOUT | {"log2_failure": -41.0, "bits": 129.0, "gadget_length": 3, "varied": "{}", "set": "{}"}
 
