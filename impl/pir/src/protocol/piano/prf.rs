@@ -10,7 +10,7 @@ use super::hints::xor;
 /// Chunks whose places one block decides.
 pub const LANES: usize = 4;
 /// Tags whose blocks are made together.
-const TOGETHER: usize = 64;
+const TOGETHER: usize = 256;
 
 /// The sets of one window.
 pub struct Sets {

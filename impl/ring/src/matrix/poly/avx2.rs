@@ -28,13 +28,16 @@ pub(super) unsafe fn add_products<const C: usize>(
                 unsafe { _mm256_load_si256(sums.0[part].as_ptr().add(4 * i).cast()) }
             })
         });
+        let mut left = 0;
         for (row, pair) in pairs.iter().enumerate() {
-            if row % plan.terms == 0 {
+            if left == 0 {
+                left = plan.terms;
                 for sum in totals.as_flattened_mut() {
                     let large = _mm256_cmpgt_epi64(_mm256_setzero_si256(), *sum);
                     *sum = _mm256_sub_epi64(*sum, _mm256_and_si256(large, multiple));
                 }
             }
+            left -= 1;
             // SAFETY: the caller's promise; a prefetch may have any address.
             let halves = unsafe {
                 let at = lines.as_ptr().add(row * C + column);

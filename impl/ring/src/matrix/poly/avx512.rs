@@ -7,6 +7,8 @@ use std::arch::x86_64::*;
 
 /// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.
 const AHEAD: usize = 64;
+/// Lines of a page.
+const PAGE: usize = 64;
 
 /// # Safety
 /// `lines` holds C lines for each pair.
@@ -24,12 +26,16 @@ pub(super) unsafe fn add_products<const C: usize>(
     };
     // Sums by column: even and odd slots of masks, even and odd slots of bodies.
     let mut totals: [[__m512i; 4]; C] = std::array::from_fn(|c| std::array::from_fn(|i| load(&*sums[c], i / 2, i % 2)));
+    // Where the next line of the part after this one is asked for: a line of each of its pages in turn.
+    let (mut far, mut left) = (lines.len(), 0);
     for (row, pair) in pairs.iter().enumerate() {
-        if row % plan.terms == 0 {
+        if left == 0 {
+            left = plan.terms;
             for sum in totals.as_flattened_mut() {
                 *sum = _mm512_mask_sub_epi64(*sum, _mm512_movepi64_mask(*sum), *sum, multiple);
             }
         }
+        left -= 1;
         // SAFETY: a pair is two lines of a register each.
         let even = pair.each_ref().map(|line| unsafe { _mm512_loadu_si512(line.as_ptr().cast()) });
         let odd = even.map(|line| _mm512_srli_epi64::<32>(line));
@@ -38,6 +44,11 @@ pub(super) unsafe fn add_products<const C: usize>(
             let line = unsafe {
                 let at = lines.as_ptr().add(row * C + c);
                 _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
+                if plan.by_pages {
+                    _mm_prefetch::<_MM_HINT_T1>(lines.as_ptr().wrapping_add(far).cast());
+                    far += PAGE;
+                    far = if far < 2 * lines.len() { far } else { far + 1 - lines.len().next_multiple_of(PAGE) };
+                }
                 _mm512_loadu_si512(at.cast())
             };
             let upper = _mm512_srli_epi64::<32>(line);
