@@ -7,7 +7,7 @@ use ring::{Kind, Work};
 use super::Set;
 use super::server::delta_bytes;
 use crate::core::plan::{Plan, count, new_memory};
-use crate::core::runner::PROCESS_BYTES;
+use crate::core::runner::PROGRAM_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::lwe_matrix::{Layout, LinearNumbers, hint_buffers_bytes};
@@ -31,9 +31,12 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     }
 
     // While a batch is answered: the queries as received, as words and prepared, and the answers twice. While it is requested: rows of
-    // the public matrix. Of a query made ahead: its secret, its body and its products with the hint.
-    let ahead = if params.shards.is_some() { 4 * queries * (columns + rows + n) } else { 0 };
-    let online = queries * (12 * columns + 8 * rows) + 4 * n * columns.min(QUERY_CHUNK_ROWS as u64) + ahead;
+    // the public matrix. Of a query made ahead: its secret, its body, which becomes the query, and its products with the hint.
+    let [ahead, beside] = match params.shards {
+        Some(_) => [columns + rows + n, rows + n].map(|words| 4 * queries * words),
+        None => [0, 0],
+    };
+    let online = queries * (12 * columns + 8 * rows) + 4 * n * columns.min(QUERY_CHUNK_ROWS as u64) + beside;
     // Changed rows of the hint: at the server and at the client, or at the server and in a new hint message.
     let changed_rows = (workload.updates * wide).min(rows) * n * 4;
     let update = changed_rows + if delta >= hint { hint } else { changed_rows };
@@ -45,7 +48,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
             vec![TableBytes::new("hint", hint)]
         },
         // Server and client share the hint message in one process.
-        peak_bytes: PROCESS_BYTES
+        peak_bytes: PROGRAM_BYTES
             + layout.memory_bytes()
             + hint
             + hint_buffers_bytes(layout.columns, params.lwe.dimension)
