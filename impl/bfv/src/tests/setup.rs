@@ -22,6 +22,7 @@ pub(crate) struct Shape {
 pub(crate) struct Setup<W: Word> {
     pub scheme: Scheme<W>,
     pub gadget: RnsGadget<W>,
+    pub base_log2: u32,
     pub key: RlweKey<W>,
     /// The same secret modulo the keys' primes.
     pub wide: RlweKey<W>,
@@ -43,6 +44,7 @@ impl<W: Word> Setup<W> {
         Self {
             scheme: Scheme::new(gadget.ring(), &modulus).unwrap(),
             gadget,
+            base_log2: shape.base_log2,
             key,
             wide,
             error: DiscreteGaussian::new(StdDev(SIGMA)).unwrap(),
