@@ -2,7 +2,19 @@
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, hintlesspir, inspire, inspire2, kspir, layered, piano, pirouette, respire, simplepir, simpleypir
+from . import (
+    doublepir,
+    hintlesspir,
+    inspire,
+    inspire2,
+    kspir,
+    layered,
+    piano,
+    pirouette,
+    respire,
+    simplepir,
+    simpleypir,
+)
 from .stage import Chance, Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.

@@ -79,9 +79,7 @@ class _Chain:
         """The sum of all products of a block."""
         fresh, turn, t = self.fresh(under), self.turn(under), self.slot_modulus
         if any_data:
-            return np.asarray(
-                under.n * np.floor(t / 2) ** 2 * self.turns.any_data(self.giants, fresh, turn)
-            )
+            return np.asarray(under.n * np.floor(t / 2) ** 2 * self.turns.any_data(self.giants, fresh, turn))
         return np.asarray(under.n * (t**2 - 1) / 12 * self.giants * self.turns.random(fresh, turn))
 
     def column(self, under: Rings, any_data: bool = False) -> Floats:
@@ -93,9 +91,7 @@ class _Chain:
         """After the external product."""
         column = Noise(self.column(under, any_data))
         gadget = self.keys["selector"].gadget
-        return np.asarray(
-            lattice.external_product(under.n, gadget, under.fresh, under.secret, noise=column).variance
-        )
+        return np.asarray(lattice.external_product(under.n, gadget, under.fresh, under.secret, noise=column).variance)
 
     def packed(self, under: Rings, any_data: bool = False) -> Floats:
         """After the packing."""
@@ -125,8 +121,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             errors.answer(rings),
             bound,
             digits=[
-                "; ".join(f"{name}: {errors.keys[name].words[i]}" for name in errors.keys)
-                for i in range(len(layouts))
+                "; ".join(f"{name}: {errors.keys[name].words[i]}" for name in errors.keys) for i in range(len(layouts))
             ],
             decision=Decision(
                 threshold=0.5,

@@ -40,9 +40,11 @@ impl Client {
         let bytes = self.engine.set.answer_bytes() as usize;
         let all = self.engine.layout.parts * bytes;
         let message = only("answer", answer)?.clone().check(NAME, "answer", (all * queries) as u64)?;
-        message.payload().chunks_exact(all).enumerate().try_for_each(|(number, answer)| {
-            each(number, answer.chunks_exact(bytes).collect())
-        })
+        message
+            .payload()
+            .chunks_exact(all)
+            .enumerate()
+            .try_for_each(|(number, answer)| each(number, answer.chunks_exact(bytes).collect()))
     }
 }
 

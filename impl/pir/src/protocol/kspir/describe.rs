@@ -117,7 +117,8 @@ impl Load<'_> {
         let wide = RingShape { primes: self.ring.primes + 1, ..self.ring }.poly_bytes();
         // Two tables of words.
         let map = 8 * self.ring.degree as u64;
-        let [baby, giant, packing] = [layout.baby_keys(set), layout.giants() - 1, layout.levels() as usize].map(|keys| keys as u64);
+        let [baby, giant, packing] =
+            [layout.baby_keys(set), layout.giants() - 1, layout.levels() as usize].map(|keys| keys as u64);
         // Masks and bodies of switching keys have a table each.
         baby * 2 * (set.baby_shape().rows as u64 * wide + map)
             + giant * 2 * (set.giant_shape().rows as u64 * poly + map)
@@ -177,11 +178,7 @@ impl Load<'_> {
         plan.step("answer", "rotations", turns * queries);
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
         let read = self.stored_bytes().saturating_add(vectors);
-        plan.step(
-            "answer",
-            "product",
-            PolyMatrix::multiply_work(ring, (layout.baby, self.columns()), queries, read),
-        );
+        plan.step("answer", "product", PolyMatrix::multiply_work(ring, (layout.baby, self.columns()), queries, read));
         let giants = set.giant_shape().automorphism_work() + ring.moves(2);
         plan.step("answer", "giant_steps", giants * count(&[layout.giants() as u64 - 1, blocks, queries]));
         let selected = selector.external_product_work() + ring.transforms(2);

@@ -2,7 +2,7 @@
 
 use bfv::{RnsGadget, Scheme};
 use lattice::wire::{Reader, Writer};
-use lattice::{Rlwe, RingGadget, RlweKey, SplitRing};
+use lattice::{RingGadget, Rlwe, RlweKey, SplitRing};
 use ring::{Kernel, Ntt, Ring};
 use std::sync::Arc;
 

@@ -23,7 +23,8 @@ pub struct Kspir;
 
 impl Protocol for Kspir {
     const NAME: &'static str = set::NAME;
-    const SUMMARY: &'static str = "KSPIR: one ciphertext selects a column in slots, another a part of it; keys uploaded once";
+    const SUMMARY: &'static str =
+        "KSPIR: one ciphertext selects a column in slots, another a part of it; keys uploaded once";
     const ONE_KEY: bool = true;
     type Set = Set;
     type Numbers = describe::Numbers;

@@ -10,8 +10,8 @@ use super::keys::{ServerKeys, key_bytes, seeded_bytes};
 use super::set::NAME;
 use crate::core::threads::side_by_side;
 use crate::core::{
-    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, client_of,
-    for_each_query, only, protocol,
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, client_of, for_each_query,
+    only, protocol,
 };
 use crate::parts::ring_matrix::workspace;
 
@@ -145,7 +145,8 @@ impl protocol::Server for Server {
     }
 
     fn receive(&mut self, messages: &Messages, _: &mut Context) -> Result<u64> {
-        let keys = only("keys", messages)?.clone().check(NAME, "keys", key_bytes(&self.engine.set, &self.engine.layout))?;
+        let keys =
+            only("keys", messages)?.clone().check(NAME, "keys", key_bytes(&self.engine.set, &self.engine.layout))?;
         self.clients.push(ServerKeys::read(&self.engine, keys.payload())?);
         Ok(self.clients.len() as u64)
     }
@@ -190,9 +191,8 @@ impl protocol::Server for Server {
                 let (old, place) = (self.database.record(*index)?, layout.place(*index));
                 for part in 0..layout.parts {
                     let [old, new] = [&old, record].map(|record| layout.entries_of(*index, record, part));
-                    let entries = differences
-                        .entry((part, place.column, place.class))
-                        .or_insert_with(|| vec![0; layout.slots]);
+                    let entries =
+                        differences.entry((part, place.column, place.class)).or_insert_with(|| vec![0; layout.slots]);
                     for ((entry, old), new) in entries.iter_mut().zip(old).zip(new) {
                         *entry += i32::from(new) - i32::from(old);
                     }

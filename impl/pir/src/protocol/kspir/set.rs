@@ -59,8 +59,7 @@ impl ParameterSet for Set {
             let problem = format!("{special} is no prime below 2^{SPECIAL_BITS} that is 1 modulo 2 degree.");
             return Err(Error::value("special_modulus", problem));
         }
-        let key_ring =
-            self.key_ring(Kernel::Scalar).map_err(|e| Error::value("special_modulus", e.to_string()))?;
+        let key_ring = self.key_ring(Kernel::Scalar).map_err(|e| Error::value("special_modulus", e.to_string()))?;
         for (key, gadget) in self.gadgets() {
             gadget.check(key, &self.rlwe, true)?;
         }

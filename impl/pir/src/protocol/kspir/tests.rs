@@ -50,8 +50,9 @@ fn records_lie_where_the_layout_says() {
         let (layout, database) = (set((8, 4), "").layout(shape).unwrap(), Database::seeded([7; 16], shape));
         for index in [0, 1, records / 2, records - 1] {
             let (place, record) = (layout.place(index), database.record(index).unwrap());
-            let parts: Vec<Vec<u16>> =
-                (0..layout.parts).map(|part| layout.entries(&database, (place.column, place.class), part).unwrap()).collect();
+            let parts: Vec<Vec<u16>> = (0..layout.parts)
+                .map(|part| layout.entries(&database, (place.column, place.class), part).unwrap())
+                .collect();
             let wide: Vec<Vec<u64>> = parts.iter().map(|part| part.iter().map(|x| u64::from(*x)).collect()).collect();
             assert_eq!(layout.record(index, &wide), record);
             // The record alone is a part of its item.
@@ -85,7 +86,8 @@ fn updates_make_the_same_plaintexts() {
 /// Sizes at 1, 8 and 32 GB: what is sent, and the formulas from which InsPIRe's Tables 2 to 4 are.
 #[test]
 fn published_message_sizes() {
-    let [code, switched, split] = ["code", "switched", "split"].map(|name| committed::<Kspir>(&format!("kspir/{name}")));
+    let [code, switched, split] =
+        ["code", "switched", "split"].map(|name| committed::<Kspir>(&format!("kspir/{name}")));
     let sizes = |set: &Set, log_bytes: u32, record_bits: u64| {
         let shape = Shape::new((8u64 << log_bytes) / record_bits, record_bits).unwrap();
         Kspir::describe(set, &Workload::new(shape, 1, 0).unwrap()).unwrap()
