@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use bfv::Scheme;
-use ring::{Kind, Ntt, Poly, PolyMatrix, Work};
+use ring::{Kind, PolyMatrix, Work};
 
 use super::Layout;
 use super::engine::Engine;
@@ -43,7 +43,7 @@ impl Blocks {
                 let classes = first..layout.classes.min(first + GROUP);
                 let lines = read(engine, database, (part, classes.clone()), context)?;
                 for (class, lines) in classes.zip(lines) {
-                    self.store(engine, (part, class), &lines, context, |_, _| Ok(()))?;
+                    self.store(engine, (part, class), (&lines, false), context)?;
                     context.progress.advance(1);
                 }
             }
@@ -73,46 +73,46 @@ impl Blocks {
             for (column, polynomial) in columns {
                 lines.set(column, &engine.scheme.modulus().decode(&polynomial)?);
             }
-            self.store(engine, (part, class), &lines, context, |matrix, entries| {
-                for ((row, column), polynomial) in entries {
-                    engine.ring.add_assign(polynomial, &matrix.get(*row, *column)?);
-                }
-                Ok(())
-            })?;
+            self.store(engine, (part, class), (&lines, true), context)?;
         }
         Ok(())
     }
 
-    /// Stores the plaintexts of a block's lines after `change` has seen what stands there.
+    /// Stores the plaintexts of a block's lines, or adds them to what is stored.
     fn store(
         &mut self,
         engine: &Engine,
         (part, class): (usize, usize),
-        lines: &Lines,
+        (lines, is_added): (&Lines, bool),
         context: &Context,
-        change: impl Fn(&PolyMatrix, &mut [Entry]) -> Result<()>,
     ) -> Result<()> {
-        let layout = engine.layout;
+        let (layout, scheme) = (engine.layout, &engine.scheme);
         let first = (part * layout.classes + class) * layout.giants();
         for start in (0..layout.baby).step_by(CHUNK) {
             let babies = start..layout.baby.min(start + CHUNK);
             let places = babies.flat_map(|baby| (0..layout.giants()).map(move |giant| (baby, giant)));
             let entry = |(baby, giant): (usize, usize)| {
-                Ok(((baby, first + giant), plaintext(&engine.scheme, &lines.slots(baby, giant))?))
+                let mut z = scheme.modulus().encode(&lines.slots(baby, giant))?;
+                if is_added {
+                    z.iter_mut().zip(self.stored(engine, (baby, first + giant))?).for_each(|(z, old)| *z += old);
+                    // Reduced modulo t, so that noise does not grow with the number of updates.
+                    z = scheme.modulus().shorten(&z)?;
+                }
+                Ok(((baby, first + giant), scheme.prepare(&z)?))
             };
-            let mut entries = side_by_side(places, context.threads, entry)?;
-            change(&self.matrix, &mut entries)?;
+            let entries = side_by_side(places, context.threads, entry)?;
             self.matrix.set(&entries, context.threads)?;
         }
         Ok(())
     }
-}
 
-/// Row and column of a plaintext, and the plaintext.
-type Entry = ((usize, usize), Poly<u32, Ntt>);
-
-fn plaintext(scheme: &Scheme<u32>, slots: &[u64]) -> Result<Poly<u32, Ntt>> {
-    Ok(scheme.prepare(&scheme.modulus().encode(slots)?)?)
+    /// The coefficients of a stored plaintext, which are below half of the first prime.
+    fn stored(&self, engine: &Engine, (row, column): (usize, usize)) -> Result<Vec<i64>> {
+        let mut residues = self.matrix.get(row, column)?.limb(0).to_vec();
+        let (prime, plan) = &engine.ring.limbs()[0];
+        plan.inverse(&mut residues);
+        Ok(residues.into_iter().map(|residue| prime.centred(residue)).collect())
+    }
 }
 
 /// The lines of some blocks of a part.

@@ -173,7 +173,8 @@ impl Load<'_> {
         let masks = Work::of(Kind::PrgBytes, &[4 * words]);
         plan.step("answer", "parse", Work::of(Kind::WordsRead, &[words]) + masks);
         let shape = set.baby_shape();
-        let bases = baby.div_ceil(layout.baby_keys(set).max(1) as u64);
+        let keys = layout.baby_keys(set) as u64;
+        let bases = if keys + 1 < baby { baby / keys } else { u64::from(baby > 1) };
         let turns = shape.digits_work() * bases + shape.switch_work() * (baby - 1) + ring.moves(2 * baby);
         plan.step("answer", "rotations", turns * queries);
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
@@ -194,7 +195,7 @@ impl Load<'_> {
 
         let opened = ring.transforms(3) + slots;
         plan.phase("extract", opened * count(&[parts, queries]));
-        let changed = block_work(ring, &layout, columns.min(self.updates)) + ring.moves(columns);
+        let changed = block_work(ring, &layout, columns.min(self.updates)) + (ring.ntts(1) + ring.moves(1)) * columns;
         plan.phase("update_blocks", changed * self.touched);
         plan.operations()
     }

@@ -10,8 +10,8 @@ use super::keys::{ServerKeys, key_bytes, seeded_bytes};
 use super::set::NAME;
 use crate::core::threads::side_by_side;
 use crate::core::{
-    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, client_of, for_each_query,
-    only, protocol,
+    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, client_of,
+    for_each_query, only, protocol,
 };
 use crate::parts::ring_matrix::workspace;
 
@@ -78,12 +78,17 @@ impl Server {
         let keys = &asked.keys.baby;
         let mut turned: Vec<Rlwe<u32, Ntt>> = Vec::with_capacity(layout.baby);
         let mut base = asked.column.clone();
-        while turned.len() < layout.baby {
-            let (digits, left) = (gadget.digits(&base.a), layout.baby - turned.len() - 1);
+        loop {
+            let left = layout.baby - turned.len() - 1;
+            if left == 0 {
+                turned.push(base);
+                break;
+            }
+            let digits = gadget.digits(&base.a);
             let turn = |key| Ok(gadget.switch(&digits, &base.b, key)?);
             let mut next = side_by_side(keys.iter().take(left), threads, turn)?;
             // The last key leads to the next base, from which the others turn further.
-            let leads_on = if left >= keys.len() { next.pop() } else { None };
+            let leads_on = if left > keys.len() { next.pop() } else { None };
             turned.push(base);
             turned.append(&mut next);
             let Some(next) = leads_on else { break };
@@ -104,12 +109,17 @@ impl Server {
     }
 
     /// The parts of a record's item, packed, from the sums of baby steps of all blocks.
-    fn respond(&self, asked: &Asked, products: &Products, context: &Context) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-        let (engine, threads, clock) = (&self.engine, context.threads, &context.clock);
-        let columns = clock.time("answer_giant_steps", Group::Online, || {
+    fn respond(
+        &self,
+        steps: &mut Turns,
+        (asked, products): (&Asked, &Products),
+        threads: usize,
+    ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        let engine = &self.engine;
+        let columns = steps.time("answer_giant_steps", || {
             side_by_side(products.chunks_exact(engine.layout.giants()), threads, |sums| self.column(asked.keys, sums))
         })?;
-        let selected = clock.time("answer_selection", Group::Online, || {
+        let selected = steps.time("answer_selection", || {
             side_by_side(columns.into_iter(), threads, |column| {
                 let mut out = Rlwe::zero(&engine.ring);
                 let column = column.inverse(&engine.ring);
@@ -117,7 +127,7 @@ impl Server {
                 Ok(out)
             })
         })?;
-        clock.time("answer_packing", Group::Online, || {
+        steps.time("answer_packing", || {
             let join = |inputs: &[Rlwe<u32, Coefficient>]| {
                 Ok(engine.packing.join(inputs.to_vec(), &asked.keys.packing, &mut workspace())?)
             };
@@ -166,10 +176,11 @@ impl protocol::Server for Server {
             self.blocks.matrix.multiply(&vectors.iter().collect::<Vec<_>>(), threads)
         })?;
         drop(vectors);
-        let mut responses = Vec::with_capacity(asked.len());
+        let (mut steps, mut responses) = (Turns::new(clock), Vec::with_capacity(asked.len()));
         for (asked, products) in asked.iter().zip(products) {
-            responses.push(self.respond(asked, &products, context)?.into_iter());
+            responses.push(self.respond(&mut steps, (asked, &products), threads)?.into_iter());
         }
+        steps.finish(Group::Online);
         let bytes = self.engine.set.answer_bytes() as usize;
         clock.time("answer_write", Group::Online, || {
             answers(NAME, requests, self.engine.layout.parts * bytes, |k, out| {

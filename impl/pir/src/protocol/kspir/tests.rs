@@ -79,7 +79,7 @@ fn updates_make_the_same_plaintexts() {
         assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
         // A selection has changed records in its bit string.
         let fresh = server::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
-        assert_eq!(changed.plaintexts(), fresh.plaintexts());
+        assert!(changed.plaintexts() == fresh.plaintexts());
     }
 }
 
@@ -121,12 +121,12 @@ fn noise_is_that_of_the_steps() {
     let shape = Shape::new(32 * 16, 1024).unwrap();
     for switch in ["", SWITCH] {
         let set = set((8, 4), switch);
-        let turn = digits(20, 2.5) / 16_776_961f64.powi(2) + (1.0 + key) / 12.0;
+        let turn = digits(20, 2.0) / 16_776_961f64.powi(2) + (1.0 + key) / 12.0;
         let turns = 8.0 * (variance + 1.0 / 12.0) + (4.0 + 2.0 * 3.0) * turn;
         let dropped = |base: i32| 2f64.powi(2 * base) / 12.0;
-        let giant = digits(19, 2.0) + dropped(19) * key;
+        let giant = digits(19, 1.25) + dropped(19) * key;
         let selection = digits(18, 4.0) + dropped(18) * (1.0 + key);
-        let packing = digits(14, 3.5) * (256.0 - 1.0) / 3.0;
+        let packing = digits(14, 4.0) * (256.0 - 1.0) / 3.0;
         let q_units = 4.0 * n * t * t / 12.0 * turns + 3.0 * giant + selection + packing;
         let mut predicted = (t / q).powi(2) * q_units;
         if !switch.is_empty() {
@@ -151,7 +151,8 @@ fn measured(set: &Set, shape: Shape) -> f64 {
             client.log_errors(&server, (&request, &response), &mut context).unwrap();
         }
     }
-    let [stage] = &context.noise.summary()[..] else { panic!("one stage") };
+    let summary = context.noise.summary();
+    let [stage] = &summary[..] else { panic!("one stage") };
     assert!(stage.keys >= 20 && stage.samples >= 1 << 14 && stage.max < stage.threshold);
     stage.stddev.powi(2)
 }
@@ -181,7 +182,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("slot_modulus = 65537", "slot_modulus = 786433", "slot_modulus"),
         ("special_modulus = 16776961", "special_modulus = 16776963", "special_modulus"),
         ("special_modulus = 16776961", "special_modulus = 268432897", "special_modulus"),
-        ("special_modulus = 16776961", "special_modulus = 257", "baby_gadget"),
+        ("special_modulus = 16776961", "special_modulus = 12289", "baby_gadget"),
         ("268432897 * 268428161", "268432897", "rlwe.modulus"),
         ("base_log2 = 14", "base_log2 = 28", "packing_gadget.base_log2"),
         ("base_log2 = 18", "digits = \"balanced\"\nbase_log2 = 18", "selector_gadget.digits"),
