@@ -140,7 +140,8 @@ impl Load<'_> {
             .saturating_add(2 * query)
             .saturating_add(2 * answer)
             .saturating_add((vectors + turned).max(vectors + products).max(products + blocks));
-        let exchange = 2 * key_message;
+        // As it was made, on the wire, and as received.
+        let exchange = 3 * key_message;
         let secrets = 5 * poly;
         let making = making_bytes(poly, &layout);
         MemoryMap {

@@ -53,7 +53,8 @@ pub fn key_bytes(set: &Set, layout: &Layout) -> u64 {
 /// Makes the message.
 pub fn write_keys(engine: &Engine, secret: &mut Secret, rng: &mut impl RngCore) -> Result<Vec<u8>> {
     let Secret { key, wide, error, masks } = secret;
-    let mut out = engine.set.fingerprint()?.to_vec();
+    let mut out = Vec::with_capacity(key_bytes(&engine.set, &engine.layout) as usize);
+    out.extend(engine.set.fingerprint()?);
     for (gadget, key, exponents) in
         [(&engine.baby, &*wide, engine.baby_exponents()), (&engine.giant, &*key, engine.giant_exponents())]
     {
