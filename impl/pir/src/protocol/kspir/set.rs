@@ -155,6 +155,7 @@ impl Set {
             protects: "the secret of all queries".into(),
             ..queries.clone()
         };
-        vec![queries, rotations]
+        // A query for the only column is not turned.
+        if baby_samples == 0 { vec![queries] } else { vec![queries, rotations] }
     }
 }
