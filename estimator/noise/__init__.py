@@ -2,7 +2,19 @@
 
 from collections.abc import Callable, Sequence
 
-from . import doublepir, hintlesspir, inspire, inspire2, layered, piano, pirouette, respire, simplepir, simpleypir
+from . import (
+    doublepir,
+    hintlesspir,
+    inspire,
+    inspire2,
+    kspir,
+    layered,
+    piano,
+    pirouette,
+    respire,
+    simplepir,
+    simpleypir,
+)
 from .stage import Chance, Stage, evaluate, record_noise
 
 #: The chain of each protocol, for descriptions of that protocol.
@@ -11,6 +23,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "frodopir": simplepir.chain,
     "doublepir": doublepir.chain,
     "hintlesspir": hintlesspir.chain,
+    "kspir": kspir.chain,
     "ypir": layered.chain,
     "simpleypir": simpleypir.chain,
     "inspire0": layered.chain,

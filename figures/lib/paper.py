@@ -217,10 +217,10 @@ def rows(every: Iterable[dict[str, Any]], columns: Declared | None = None) -> li
         if row["protocol"] not in FAMILY or row["queries"] != 1 or row["threads"] != 1:
             continue
         row = row | {"description": row["description"] or {}}
-        sizes = query_sizes(row["description"].get("messages", []))
+        sizes = query_sizes(row["description"].get("messages", []), with_keys=True)
         own = columns.get((row["set"], int(row["records"]), int(row["record_bits"])), frozenset())
         times = _times(row) if predicted(row) else {}
-        values = query_sizes(row["transcript"]) | _times(row) if row["status"] == "ok" else {}
+        values = query_sizes(row["transcript"], with_keys=True) | _times(row) if row["status"] == "ok" else {}
         found.append(Measured(row, _layout(row), values, sizes, times, own))
     return found
 
@@ -252,13 +252,17 @@ def _layout(row: dict[str, Any]) -> Layout:
     return Layout(**parts)
 
 
-def query_sizes(messages: list[dict[str, Any]]) -> dict[str, float]:
-    """Keys, the rest of the upload, the answer and all of them, of one query."""
+def query_sizes(messages: list[dict[str, Any]], with_keys: bool = False) -> dict[str, float]:
+    """Keys, the rest of the upload, the answer and all of them, of one query.
+
+    with_keys: keys that serve all queries of a client count as a query's, as InsPIRe's tables count those of KSPIR.
+    """
     sent = [m for m in messages if m["phase"] in EXCHANGED]
     if not sent:
         return {}
-    keys = sum(m["payload_bytes"] for m in sent if m["direction"] == "upload" and "key" in m["name"])
-    uploaded = sum(m["payload_bytes"] for m in sent if m["direction"] == "upload")
+    uploads = [m for m in messages if m["direction"] == "upload" and (m in sent or (with_keys and m["name"] == "keys"))]
+    keys = sum(m["payload_bytes"] for m in uploads if "key" in m["name"])
+    uploaded = sum(m["payload_bytes"] for m in uploads)
     downloaded = sum(m["payload_bytes"] for m in sent if m["direction"] == "download")
     return {
         "upload_keys": keys,

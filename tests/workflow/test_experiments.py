@@ -86,7 +86,7 @@ def test_quick_measures_rows_of_every_table_and_figure():
     [
         (
             "inspire/comparison",
-            {"ypir", "simpleypir", "hintlesspir", "inspire0", "inspire2", "inspire"},
+            {"ypir", "simpleypir", "kspir", "hintlesspir", "inspire0", "inspire2", "inspire"},
             {1, 512, 262144},
         ),
         ("inspire/table8", {"inspire2"}, {256, 512, 1024}),

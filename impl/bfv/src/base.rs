@@ -52,6 +52,13 @@ impl<W: Word> Conversion<W> {
 
     /// Residues limb by limb, `n` of each modulus, to residues of the others.
     pub(crate) fn convert(&self, n: usize, input: &[W], out: &mut [W]) {
+        if let [from] = &self.from[..] {
+            return self
+                .to
+                .iter()
+                .zip(out.chunks_exact_mut(n))
+                .for_each(|(to, out)| reduce_centred(from, to, input, out));
+        }
         let mut scaled = vec![[W::default(); BLOCK]; self.from.len()];
         for start in (0..n).step_by(BLOCK) {
             let length = BLOCK.min(n - start);
@@ -75,6 +82,20 @@ impl<W: Word> Conversion<W> {
                 }
             }
         }
+    }
+}
+
+/// Centred residues modulo one prime as residues modulo another. What is above half of the first prime counts as negative; a smaller prime
+/// takes one sum for that, in a loop that compilers make one of vectors.
+fn reduce_centred<W: Word>(from: &Modulus<W>, to: &Target<W>, input: &[W], out: &mut [W]) {
+    let (p, q) = (from.value().to_u64(), to.modulus.value().to_u64());
+    if p <= q {
+        for (out, x) in out.iter_mut().zip(input) {
+            let x = x.to_u64();
+            *out = W::from_u64(if x > p / 2 { x + (q - p) } else { x });
+        }
+    } else {
+        out.iter_mut().zip(input).for_each(|(out, x)| *out = to.modulus.from_signed(from.centred(*x)));
     }
 }
 

@@ -142,6 +142,7 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("simplepir", here.join("../../params")),
         ("frodopir", here.join("../../params")),
         ("hintlesspir", here.join("../../params")),
+        ("kspir", here.join("../../params")),
         ("piano", here.join("../../params")),
         ("doublepir", here.join("../../params")),
         ("ypir", here.join("../../params")),

@@ -2,7 +2,7 @@
 
 use crate::error::LatticeError;
 use gadget::{Coins, Family, Gadget, Moments, Residue, new_gadget};
-use ring::{Coefficient, Kind, Poly, Ring, RingShape, Word, Work};
+use ring::{Coefficient, Kind, Poly, Ring, RingShape, Seed, Word, Work};
 use std::sync::Arc;
 
 /// A digit decomposition of the coefficients of a ring, of any family.
@@ -153,6 +153,14 @@ impl<W: Word> RingGadget<W> {
     /// Moments of the digits over uniform coefficients and coins, by digit.
     pub fn moments(&self) -> Vec<Moments> {
         either!(&self.gadget, g => g.moments())
+    }
+
+    /// The same with buffers of its own, for a gadget that draws no coins.
+    ///
+    /// # Panics
+    /// If there are not [`Self::length`] digits for every coefficient, or the polynomial is of another ring.
+    pub fn cut(&self, input: &Poly<W, Coefficient>, digits: &mut [i32]) {
+        self.digits(input, &mut Integers::default(), digits, &mut Coins::from_seed(Seed([0; 16])));
     }
 
     /// Writes the digits of every coefficient, digit-major: digit t of coefficient j at t N + j.

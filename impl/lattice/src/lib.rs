@@ -14,6 +14,7 @@ mod error;
 mod expand;
 mod extract;
 pub mod functional;
+mod join;
 mod keyswitch;
 pub mod lwe;
 mod modswitch;

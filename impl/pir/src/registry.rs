@@ -17,6 +17,7 @@ use crate::protocol::{
     hintlesspir::HintlessPir,
     inspire::Inspire,
     inspire2::Inspire2,
+    kspir::Kspir,
     piano::Piano,
     pirouette::{Pirouette, PirouetteH},
     respire::Respire,
@@ -102,11 +103,12 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 13] = [
+static PROTOCOLS: [Protocol; 14] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
     entry::<HintlessPir>(env!("PIRLAB_SOURCE_HINTLESSPIR")),
+    entry::<Kspir>(env!("PIRLAB_SOURCE_KSPIR")),
     entry::<Ypir>(env!("PIRLAB_SOURCE_YPIR")),
     entry::<SimpleYpir>(env!("PIRLAB_SOURCE_SIMPLEYPIR")),
     entry::<Inspire0>(env!("PIRLAB_SOURCE_YPIR")),

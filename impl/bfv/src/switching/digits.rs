@@ -1,6 +1,6 @@
-//! The digits of the residues of a polynomial, prime by prime.
+//! The digits of a polynomial: of its residues, prime by prime, or of its coefficients as integers.
 
-use super::gadget::RnsGadget;
+use super::gadget::{Cut, RnsGadget};
 use ring::{Coefficient, Modulus, Ntt, Poly, Word};
 
 /// The digits of a polynomial in the NTT domain, in the order of a key's rows.
@@ -29,14 +29,39 @@ impl<W: Word> RnsGadget<W> {
     /// If it is of another ring.
     pub fn digits_of_coefficients(&self, input: &Poly<W, Coefficient>) -> Digits<W> {
         assert!(self.ring().owns(input), "a polynomial of the gadget's ring");
+        match self.cut() {
+            Cut::Residues { base_log2, counts, below_primes } => {
+                self.of_residues(input, *base_log2, counts, *below_primes)
+            }
+            Cut::Integers(gadget) => {
+                let mut digits = vec![0; gadget.length() * self.ring().n()];
+                gadget.cut(input, &mut digits);
+                let transformed = digits.chunks_exact(self.ring().n()).map(|digits| {
+                    let mut transformed = self.key_ring().zero();
+                    let limbs = self.key_ring().limbs().iter().zip(transformed.limbs_mut());
+                    limbs.for_each(|((_, plan), limb)| plan.forward_signed(digits, limb));
+                    transformed
+                });
+                Digits(transformed.collect())
+            }
+        }
+    }
+
+    fn of_residues(
+        &self,
+        input: &Poly<W, Coefficient>,
+        base_log2: u32,
+        counts: &[usize],
+        below_primes: bool,
+    ) -> Digits<W> {
         let (n, key_ring) = (self.ring().n(), self.key_ring());
         let mut out = Vec::with_capacity(self.rows());
-        for ((modulus, _), (limb, count)) in self.ring().limbs().iter().zip(input.limbs().zip(self.counts())) {
-            let digits = cut(modulus, limb, *count, self.base_log2());
+        for ((modulus, _), (limb, count)) in self.ring().limbs().iter().zip(input.limbs().zip(counts)) {
+            let digits = cut(modulus, limb, *count, base_log2);
             for digits in digits.chunks_exact(n) {
                 let mut transformed = key_ring.zero();
                 for ((prime, plan), limb) in key_ring.limbs().iter().zip(transformed.limbs_mut()) {
-                    if self.below_primes() {
+                    if below_primes {
                         // Transforms take numbers below 2p, so that p is added whatever the sign.
                         let p = prime.value().to_u64();
                         limb.iter_mut().zip(digits).for_each(|(x, d)| *x = W::from_u64(p.wrapping_add_signed(*d)));

@@ -1,11 +1,13 @@
-//! A decomposition by primes.
+//! How masks are cut into digits, and the rings of ciphertexts and keys.
 
 use crate::base::Division;
 use crate::error::{BfvError, parameter};
-use ring::{Kind, Ring, RingShape, Word, Work};
+use lattice::RingGadget;
+use ring::{Kind, Modulus, Ring, RingShape, Word, Work};
 use std::sync::Arc;
 
-/// Digits of residues modulo each prime of q, balanced, in a base that is a power of two.
+/// Digits of masks: of their residues modulo each prime of q, balanced, in a base that is a power of two; or of the integers modulo q, as
+/// a gadget of the ciphertexts' ring cuts them, which may drop the lowest.
 ///
 /// With special primes, the last ones of the keys' ring, keys are modulo q P, where P is their product; sums are divided by P,
 /// which divides the noise of the keys too.
@@ -13,13 +15,24 @@ use std::sync::Arc;
 pub struct RnsGadget<W: Word> {
     ring: Arc<Ring<W>>,
     key_ring: Arc<Ring<W>>,
-    base_log2: u32,
-    /// Digits of a residue, by prime of q.
-    counts: Vec<usize>,
-    /// Whether all digits are below all primes of keys in magnitude.
-    below_primes: bool,
+    cut: Cut<W>,
     /// The division by P, if there is one.
     division: Option<Division<W>>,
+}
+
+/// How a mask is cut into digits.
+#[derive(Clone, Debug)]
+pub(super) enum Cut<W: Word> {
+    /// Residues modulo each prime.
+    Residues {
+        base_log2: u32,
+        /// Digits of a residue, by prime of q.
+        counts: Vec<usize>,
+        /// Whether all digits are below all primes of keys in magnitude.
+        below_primes: bool,
+    },
+    /// Integers modulo q.
+    Integers(RingGadget<W>),
 }
 
 /// What the cost of a gadget's operations depends on.
@@ -82,6 +95,35 @@ impl<W: Word> RnsGadget<W> {
     /// # Errors
     /// No prime left for ciphertexts, a base outside 2 to 2^61.
     pub fn new(key_ring: &Arc<Ring<W>>, special: usize, base_log2: u32) -> Result<Self, BfvError> {
+        if !(1..=61).contains(&base_log2) {
+            return Err(parameter(format!("digits have 1 to 61 bits, not {base_log2}")));
+        }
+        let kept = key_ring.primes().len().saturating_sub(special);
+        let counts = key_ring.rns().moduli()[..kept].iter().map(|q| q.bits().div_ceil(base_log2) as usize).collect();
+        // A digit is at most half of the base; a whole residue at most half of its prime.
+        let bits = key_ring.rns().moduli()[..kept].iter().map(|q| q.bits().min(base_log2) - 1).max().unwrap_or(0);
+        let below_primes = key_ring.primes().iter().all(|p| *p > 1 << bits);
+        Self::with(key_ring, special, Cut::Residues { base_log2, counts, below_primes })
+    }
+
+    /// The gadget of keys modulo the primes of `key_ring`, the last `special` of which are special, and digits of integers modulo q.
+    ///
+    /// # Errors
+    /// No prime left for ciphertexts, a gadget of another ring than that of the first primes, digits that reach a prime of keys.
+    pub fn of_integers(key_ring: &Arc<Ring<W>>, special: usize, digits: RingGadget<W>) -> Result<Self, BfvError> {
+        if let Some(prime) = key_ring.primes().iter().find(|prime| **prime <= digits.bound()) {
+            return Err(parameter(format!("digits up to {} do not fit the prime {prime}", digits.bound())));
+        }
+        let gadget = Self::with(key_ring, special, Cut::Integers(digits))?;
+        match &gadget.cut {
+            Cut::Integers(digits) if !digits.ring().is_same(&gadget.ring) => {
+                Err(BfvError::Mismatch("digits of another ring than that of ciphertexts"))
+            }
+            _ => Ok(gadget),
+        }
+    }
+
+    fn with(key_ring: &Arc<Ring<W>>, special: usize, cut: Cut<W>) -> Result<Self, BfvError> {
         let primes = key_ring.primes().len();
         let ring = match special {
             0 => Some(key_ring.clone()),
@@ -89,17 +131,9 @@ impl<W: Word> RnsGadget<W> {
         };
         let ring =
             ring.ok_or_else(|| parameter(format!("{special} special primes of {primes} leave none for ciphertexts")))?;
-        if !(1..=61).contains(&base_log2) {
-            return Err(parameter(format!("digits have 1 to 61 bits, not {base_log2}")));
-        }
-        let moduli = key_ring.rns().moduli();
-        let (kept, dropped) = moduli.split_at(primes - special);
-        let counts = kept.iter().map(|q| q.bits().div_ceil(base_log2) as usize).collect();
-        // A digit is at most half of the base; a whole residue at most half of its prime.
-        let digit_bits = kept.iter().map(|q| q.bits().min(base_log2) - 1).max().unwrap_or(0);
-        let below_primes = key_ring.primes().iter().all(|p| *p > 1 << digit_bits);
+        let (kept, dropped) = key_ring.rns().moduli().split_at(primes - special);
         let division = (special > 0).then(|| Division::new(dropped, kept));
-        Ok(Self { ring, key_ring: key_ring.clone(), base_log2, counts, below_primes, division })
+        Ok(Self { ring, key_ring: key_ring.clone(), cut, division })
     }
 
     /// The ring of ciphertexts.
@@ -112,14 +146,9 @@ impl<W: Word> RnsGadget<W> {
         &self.key_ring
     }
 
-    /// Bits of a digit.
-    pub fn base_log2(&self) -> u32 {
-        self.base_log2
-    }
-
-    /// Digits of a residue, by prime of q.
-    pub fn counts(&self) -> &[usize] {
-        &self.counts
+    /// How masks are cut into digits.
+    pub(super) fn cut(&self) -> &Cut<W> {
+        &self.cut
     }
 
     /// The division by P, if there is one.
@@ -127,14 +156,12 @@ impl<W: Word> RnsGadget<W> {
         self.division.as_ref()
     }
 
-    /// Whether all digits are below all primes of keys in magnitude.
-    pub(super) fn below_primes(&self) -> bool {
-        self.below_primes
-    }
-
     /// Rows of a key.
     pub fn rows(&self) -> usize {
-        self.counts.iter().sum()
+        match &self.cut {
+            Cut::Residues { counts, .. } => counts.iter().sum(),
+            Cut::Integers(digits) => digits.length(),
+        }
     }
 
     /// What the cost of its operations depends on.
@@ -143,15 +170,29 @@ impl<W: Word> RnsGadget<W> {
         SwitchShape { ring: self.ring.shape(), special, rows: self.rows() }
     }
 
-    /// The weights of the rows, in their order: digit t of prime i weighs P 2^(base t) modulo q_i and 0 modulo all other primes.
-    pub(super) fn weights(&self) -> impl Iterator<Item = (usize, W)> {
+    /// The weights of the rows, in their order, each by prime of q; a special prime, which divides P, has none. Digit t of a residue
+    /// modulo prime i weighs P 2^(base t) there and 0 modulo all other primes; a digit of integers weighs P times its own weight.
+    pub(super) fn weights(&self) -> Vec<Vec<W>> {
+        let moduli = self.ring.rns().moduli();
         let special = &self.key_ring.primes()[self.ring.primes().len()..];
-        self.ring.rns().moduli().iter().zip(&self.counts).enumerate().flat_map(move |(i, (modulus, count))| {
-            let p = special.iter().fold(W::from_u64(1), |p, prime| modulus.mul(p, modulus.reduce_u64(*prime)));
-            let base = modulus.pow(modulus.reduce_u64(2), u64::from(self.base_log2));
-            std::iter::successors(Some(p), move |weight| Some(modulus.mul(*weight, base)))
-                .take(*count)
-                .map(move |w| (i, w))
-        })
+        let residues = |scale: &dyn Fn(usize) -> W| -> Vec<W> {
+            let of_prime = |(i, modulus): (usize, &Modulus<W>)| {
+                special.iter().fold(scale(i), |weight, prime| modulus.mul(weight, modulus.reduce_u64(*prime)))
+            };
+            moduli.iter().enumerate().map(of_prime).collect()
+        };
+        match &self.cut {
+            Cut::Residues { base_log2, counts, .. } => {
+                let digits = counts.iter().enumerate().flat_map(|(i, count)| (0..*count as u64).map(move |t| (i, t)));
+                let weight = |(i, t): (usize, u64)| {
+                    let power = moduli[i].pow(moduli[i].reduce_u64(2), u64::from(*base_log2) * t);
+                    residues(&|prime| if prime == i { power } else { W::default() })
+                };
+                digits.map(weight).collect()
+            }
+            Cut::Integers(digits) => {
+                digits.weights().iter().map(|weight| residues(&|prime| moduli[prime].reduce_u128(*weight))).collect()
+            }
+        }
     }
 }

@@ -65,13 +65,15 @@ impl<W: Word> SeededKey<W> {
         if !ring.is_same(secret.ring()) {
             return Err(BfvError::Mismatch("a gadget and a secret of another ring than its keys"));
         }
-        let row = |(i, weight): (usize, W)| {
+        let row = |weights: Vec<W>| {
             let mut scaled = ring.zero();
-            scaled.limb_mut(i).copy_from_slice(message.limb(i));
-            ring.vectors().mul_scalar(&ring.limbs()[i].0, scaled.limb_mut(i), weight);
+            for (i, weight) in weights.into_iter().enumerate() {
+                scaled.limb_mut(i).copy_from_slice(message.limb(i));
+                ring.vectors().mul_scalar(&ring.limbs()[i].0, scaled.limb_mut(i), weight);
+            }
             secret.encrypt_ntt(&scaled, error, masks, rng)
         };
-        Ok(Self { exponent, rows: gadget.weights().map(row).collect() })
+        Ok(Self { exponent, rows: gadget.weights().into_iter().map(row).collect() })
     }
 
     /// The masks, which the seed alone tells.

@@ -45,7 +45,7 @@ impl Formula {
             plaintext: N as f64 * growth,
             q: setup.ring().modulus_log2().exp2(),
             weight,
-            switch: switch(&setup.gadget, weight),
+            switch: switch(&setup.gadget, setup.base_log2, weight),
         }
     }
 
@@ -87,18 +87,14 @@ fn t(modulus: &PlainModulus) -> Vec<i64> {
 }
 
 /// N sum of the digits' mean squares times sigma^2, divided by P^2; with P, the rounding.
-fn switch(gadget: &RnsGadget<u64>, weight: f64) -> f64 {
-    let base = f64::from(gadget.base_log2()).exp2();
-    let squares: f64 = gadget
-        .ring()
-        .primes()
-        .iter()
-        .zip(gadget.counts())
-        .map(|(q, count)| {
-            let last = *q as f64 / base.powi(*count as i32 - 1);
-            (base.powi(2) * (*count as f64 - 1.0) + last.powi(2)) / 12.0
-        })
-        .sum();
+fn switch(gadget: &RnsGadget<u64>, base_log2: u32, weight: f64) -> f64 {
+    let base = f64::from(base_log2).exp2();
+    let squares = gadget.ring().primes().iter().map(|q| {
+        let others = ((u64::BITS - q.leading_zeros()).div_ceil(base_log2) - 1) as i32;
+        let last = *q as f64 / base.powi(others);
+        (base.powi(2) * f64::from(others) + last.powi(2)) / 12.0
+    });
+    let squares: f64 = squares.sum();
     let special: f64 = gadget.key_ring().primes()[gadget.ring().primes().len()..].iter().map(|p| *p as f64).product();
     let rounding = if special > 1.0 { (1.0 + weight) / 12.0 } else { 0.0 };
     N as f64 * squares * SIGMA.powi(2) / special.powi(2) + rounding

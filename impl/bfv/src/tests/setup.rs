@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{RnsGadget, Scheme, SeededKey, SwitchingKey};
-use lattice::{Masks, Rlwe, RlweKey, Secret};
+use lattice::{Masks, RingGadget, Rlwe, RlweKey, Secret};
 use ring::primes::primes_below;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Ntt, Poly, Ring, Seed, StdDev, Word};
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub(crate) struct Shape {
 pub(crate) struct Setup<W: Word> {
     pub scheme: Scheme<W>,
     pub gadget: RnsGadget<W>,
+    pub base_log2: u32,
     pub key: RlweKey<W>,
     /// The same secret modulo the keys' primes.
     pub wide: RlweKey<W>,
@@ -43,12 +44,21 @@ impl<W: Word> Setup<W> {
         Self {
             scheme: Scheme::new(gadget.ring(), &modulus).unwrap(),
             gadget,
+            base_log2: shape.base_log2,
             key,
             wide,
             error: DiscreteGaussian::new(StdDev(SIGMA)).unwrap(),
             masks: Masks::new(Seed([seed as u8; 16])),
             rng,
         }
+    }
+
+    /// The same with digits of integers, of which the lowest are dropped.
+    pub fn of_integers(mut self, base: u64, dropped: usize) -> Self {
+        let digits = RingGadget::new(self.gadget.ring(), gadget::Family::Symmetric, base, dropped).unwrap();
+        let special = self.gadget.shape().special;
+        self.gadget = RnsGadget::of_integers(&self.gadget.key_ring().clone(), special, digits).unwrap();
+        self
     }
 
     pub fn ring(&self) -> &Arc<Ring<W>> {

@@ -30,6 +30,29 @@ fn rotations_turn_encrypted_slots() {
     }
 }
 
+/// Digits of integers modulo q, also above dropped ones and with a special prime, whose noise is smaller.
+#[test]
+fn digits_of_integers_rotate() {
+    for (special, dropped, most) in [(0, 0, 1e-8), (0, 1, 1e-6), (1, 0, 1e-12), (1, 1, 1e-6)] {
+        let shape = Shape { n: 64, bits: 28, primes: 2, special, base_log2: 14 };
+        let mut setup = Setup::<u64>::new(shape, Family::Integer { t: 257 }, 4).of_integers(1 << 14, dropped);
+        let (z, exponent) = (setup.plaintext(), setup.modulus().id().rotation(3));
+        let (ciphertext, key) = (setup.encrypt(&z), setup.rotation_key(exponent));
+        assert_eq!(setup.gadget.rows(), 4 - dropped);
+        let turned = setup.gadget.automorphism(&ciphertext, &key).unwrap();
+        let expected = setup.modulus().shorten(&setup.modulus().substitute(&z, exponent).unwrap()).unwrap();
+        let noise = setup.scheme.noise(&setup.key, &turned, &expected).unwrap();
+        assert!(noise.iter().all(|v| v.abs() < most), "{special} special primes, {dropped} dropped: {noise:?}");
+        // What is sent is what is used.
+        let bytes = {
+            let Setup { gadget, wide, error, masks, rng, .. } = &mut setup;
+            SeededKey::automorphism(gadget, wide, exponent, error, masks, rng).unwrap().to_bytes(gadget)
+        };
+        let key = SeededKey::from_bytes(&setup.gadget, exponent, &bytes).unwrap().expand(&setup.gadget).unwrap();
+        assert_eq!(setup.decrypt(&setup.gadget.automorphism(&ciphertext, &key).unwrap()), expected);
+    }
+}
+
 #[test]
 fn automorphisms_change_the_modulus_that_ciphertexts_carry() {
     for (shape, family) in cases() {
@@ -131,6 +154,16 @@ fn gadgets_refuse_what_does_not_fit() {
     refused(4, 16, "4 special primes of 3");
     refused(0, 0, "1 to 61 bits, not 0");
     refused(0, 62, "1 to 61 bits, not 62");
+    let digits = |base: u64| {
+        let ciphertexts = ring.prefix(2).unwrap();
+        lattice::RingGadget::new(&ciphertexts, gadget::Family::Symmetric, base, 0).unwrap()
+    };
+    assert!(RnsGadget::of_integers(&ring, 1, digits(1 << 16)).is_ok());
+    assert!(RnsGadget::of_integers(&ring, 0, digits(1 << 16)).is_err(), "digits of another ring");
+    let small: Vec<u64> = primes[..2].iter().copied().chain(ring::primes::primes_below(10, 128).take(1)).collect();
+    let small = Ring::<u64>::new(64, &small, Kernel::best()).unwrap();
+    let message = RnsGadget::of_integers(&small, 1, digits(1 << 16)).unwrap_err().to_string();
+    assert!(message.contains("do not fit the prime"), "{message}");
     let (shape, family) = cases()[0];
     let mut setup = Setup::<u64>::new(shape, family, 1);
     let key = setup.rotation_key(3);

@@ -1,6 +1,6 @@
 //! What operations say that they cost, against the transforms that they do.
 
-use super::setup::cases;
+use super::setup::{Shape, cases};
 use super::*;
 use crate::{ChainKeys, Diagonals, Multiplier, RotationChain, Scheme};
 use ring::ntt::transforms_done;
@@ -60,6 +60,17 @@ fn transforms_are_counted() {
         check(n, &products.multiply_work(switch), || {
             drop(multiplier.multiply(&lifted, &lifted, &setup.gadget, &relinearisation).unwrap());
         });
+    }
+}
+
+#[test]
+fn transforms_of_digits_of_integers_are_counted() {
+    for special in [0, 1] {
+        let shape = Shape { n: 64, bits: 28, primes: 2, special, base_log2: 14 };
+        let mut setup = Setup::<u64>::new(shape, Family::Integer { t: 257 }, 1).of_integers(1 << 14, 1);
+        let (ciphertext, key) = (setup.encrypt(&[0; 64]), setup.rotation_key(5));
+        let work = setup.gadget.shape().automorphism_work();
+        check(64, &work, || drop(setup.gadget.automorphism(&ciphertext, &key).unwrap()));
     }
 }
 

@@ -79,6 +79,29 @@ fn expansion<W: Word>(t: &mut Setup<W>) {
 }
 on_all_rings!(expansion_yields_the_coefficients, expansion);
 
+fn joining<W: Word>(t: &mut Setup<W>) {
+    let gadget = t.gadget(Family::Balanced, 4, 0);
+    let (n, log_n) = (t.ring.n(), t.ring.n().ilog2());
+    let keys = trace_keys(&t.key, log_n - 3..=log_n, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
+    let keys = TraceKeys::new(&t.ring, log_n - 3, &keys).unwrap();
+    for count in [1, 2, 8, 16] {
+        let messages: Vec<_> = (0..count).map(|_| t.uniform()).collect();
+        let inputs: Vec<_> = messages.iter().map(|message| t.encrypt(message)).collect();
+        let joined = gadget.join(inputs, &keys, &mut t.workspace).unwrap();
+        let messages: Vec<_> = messages.iter().map(|message| t.integers(message)).collect();
+        let expected: Vec<u128> = (0..n).map(|i| messages[i % count][i - i % count]).collect();
+        t.assert_phase(&joined, &expected, 16.0 * t.product_bound(&gadget, 1));
+    }
+    for count in [0, 3, 2 * n] {
+        let inputs: Vec<_> = (0..count).map(|_| Rlwe::zero(&t.ring)).collect();
+        assert!(gadget.join(inputs, &keys, &mut t.workspace).is_err());
+    }
+    // Level log2 N - 4 has no key.
+    let inputs = (0..32).map(|_| Rlwe::zero(&t.ring)).collect();
+    assert!(gadget.join(inputs, &keys, &mut t.workspace).is_err());
+}
+on_all_rings!(joining_undoes_expansion, joining);
+
 #[test]
 fn full_expansion_of_an_indicator_selects() {
     let mut t = Setup::<u32>::new(64, 28, 2, 5);

@@ -49,6 +49,10 @@ fn traces<W: Word>(t: &mut Setup<W>) {
     for (depth, count) in [(0, 1), (3, 8), (4, 11), (n.ilog2(), 5)] {
         check(n, &shape.expand_work(depth, count), || drop(gadget.expand(&input, depth, count, &keys, w).unwrap()));
     }
+    for count in [1, 8] {
+        let inputs = (0..count).map(|_| input.clone()).collect();
+        check(n, &shape.join_work(count), || drop(gadget.join(inputs, &keys, w).unwrap()));
+    }
     for extraction in [Extraction::Traces, Extraction::Tree] {
         let positions = [0, 3, n / 2, n - 1];
         let work = shape.coefficients_work(&positions, extraction);

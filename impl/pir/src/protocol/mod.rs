@@ -4,6 +4,7 @@ pub mod doublepir;
 pub mod hintlesspir;
 pub mod inspire;
 pub mod inspire2;
+pub mod kspir;
 pub mod piano;
 pub mod pirouette;
 pub mod respire;
