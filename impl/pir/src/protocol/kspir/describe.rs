@@ -29,7 +29,7 @@ numbers! {
         blocks_rebuilt: u64 = load.touched,
         classes: usize = load.layout.classes,
         baby_steps: usize = load.layout.baby,
-        baby_keys: usize = load.layout.baby_keys(set),
+        baby_keys: usize = load.layout.baby_keys(set.baby_keys),
         giant_steps: usize = load.layout.giants(),
         baby_gadget: GadgetNumbers = set.baby_gadget.describe(set.rlwe.modulus()),
         giant_gadget: GadgetNumbers = set.giant_gadget.describe(set.rlwe.modulus()),
@@ -78,7 +78,8 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(workload.queries));
     sizes.memory = load.memory();
     sizes.operations = load.operations();
-    let baby_samples = count(&[layout.baby_keys(set) as u64, set.baby_shape().rows as u64, set.rlwe.degree as u64]);
+    let baby_samples =
+        count(&[layout.baby_keys(set.baby_keys) as u64, set.baby_shape().rows as u64, set.rlwe.degree as u64]);
     sizes.instances = set.instances(baby_samples);
     Ok(sizes)
 }
@@ -118,7 +119,7 @@ impl Load<'_> {
         // Two tables of words.
         let map = 8 * self.ring.degree as u64;
         let [baby, giant, packing] =
-            [layout.baby_keys(set), layout.giants() - 1, layout.levels() as usize].map(|keys| keys as u64);
+            [layout.baby_keys(set.baby_keys), layout.giants() - 1, layout.levels() as usize].map(|keys| keys as u64);
         // Masks and bodies of switching keys have a table each.
         baby * 2 * (set.baby_shape().rows as u64 * wide + map)
             + giant * 2 * (set.giant_shape().rows as u64 * poly + map)
@@ -174,7 +175,7 @@ impl Load<'_> {
         let masks = Work::of(Kind::PrgBytes, &[4 * words]);
         plan.step("answer", "parse", Work::of(Kind::WordsRead, &[words]) + masks);
         let shape = set.baby_shape();
-        let keys = layout.baby_keys(set) as u64;
+        let keys = layout.baby_keys(set.baby_keys) as u64;
         let bases = if keys + 1 < baby { baby / keys } else { u64::from(baby > 1) };
         let turns = shape.digits_work() * bases + shape.switch_work() * (baby - 1) + ring.moves(2 * baby);
         plan.step("answer", "rotations", turns * queries);

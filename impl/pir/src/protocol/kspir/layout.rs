@@ -10,7 +10,6 @@
 
 use ring::bits::read_entries;
 
-use super::Set;
 use crate::core::{Database, Error, Record, Result, Shape, Workload, copy_bits};
 
 /// A database in items.
@@ -46,9 +45,8 @@ pub struct Place {
 }
 
 impl Layout {
-    /// The layout of that shape; refuses one of more than N items a column.
-    pub fn new(set: &Set, shape: Shape) -> Result<Self> {
-        let (slots, entry_bits) = (set.rlwe.degree, set.entry_bits());
+    /// The layout of that shape in plaintexts of so many slots, of entries of so many bits; refuses one of more than N items a column.
+    pub fn new(shape: Shape, (slots, entry_bits): (usize, u32), baby_steps: usize) -> Result<Self> {
         let item_bits = slots as u64 * u64::from(entry_bits);
         let records_per_item = (item_bits / shape.record_bits).max(1);
         let items = shape.records.div_ceil(records_per_item);
@@ -70,7 +68,7 @@ impl Layout {
             parts: shape.record_bits.div_ceil(item_bits) as usize,
             columns: columns as usize,
             classes: classes as usize,
-            baby: set.baby_steps.min(columns as usize),
+            baby: baby_steps.min(columns as usize),
         })
     }
 
@@ -84,9 +82,9 @@ impl Layout {
         self.parts * self.classes
     }
 
-    /// Keys of baby steps, of those that a set has.
-    pub fn baby_keys(&self, set: &Set) -> usize {
-        let keys = set.baby_keys.min(self.baby);
+    /// Keys of baby steps, of `most` that a set has.
+    pub fn baby_keys(&self, most: usize) -> usize {
+        let keys = most.min(self.baby);
         if keys < self.baby { keys } else { keys - 1 }
     }
 

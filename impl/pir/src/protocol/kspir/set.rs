@@ -81,7 +81,7 @@ impl Set {
 
     /// The database's layout; refuses one with more items than a column has parts.
     pub fn layout(&self, shape: Shape) -> Result<super::Layout> {
-        super::Layout::new(self, shape)
+        super::Layout::new(shape, (self.rlwe.degree, self.entry_bits()), self.baby_steps)
     }
 
     /// The ring of the keys of baby steps.
