@@ -17,6 +17,7 @@ pub mod seed;
 pub mod session;
 pub mod set_file;
 pub mod tables;
+pub mod text;
 pub mod threads;
 pub mod transcript;
 pub mod wire;

@@ -2,6 +2,7 @@
 
 use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use ring::{DiscreteGaussian, Seed};
+use zeroize::Zeroizing;
 
 use super::Set;
 use super::ahead::Stock;
@@ -9,7 +10,7 @@ use super::hint::Hint;
 use super::server::{Server, delta_bytes};
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, read_changes};
+use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, impossible_change, read_changes};
 
 /// The client's offline messages.
 struct Offline {
@@ -22,9 +23,9 @@ struct Offline {
 /// One requested index, with the secret of its query. Every query has its own secret.
 pub struct Query {
     index: u64,
-    key: Vec<u32>,
+    key: Zeroizing<Vec<u32>>,
     /// Version of the database, and H s of it, where that was computed ahead.
-    ahead: Option<(u16, Vec<u32>)>,
+    ahead: Option<(u16, Zeroizing<Vec<u32>>)>,
 }
 
 /// The hint and the tables for decryption with it.
@@ -77,7 +78,7 @@ impl Client {
 }
 
 /// Secrets, and bodies under each.
-type Encrypted = (Vec<Vec<u32>>, Vec<Vec<u32>>);
+type Encrypted = (Vec<Zeroizing<Vec<u32>>>, Vec<Vec<u32>>);
 
 impl Query {
     /// <H[row], s>. What was computed ahead serves the version of the database that it was computed for.
@@ -200,9 +201,14 @@ impl protocol::Client for Client {
             let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
             let epoch = offline.epoch.wrapping_add(1);
             message.check_epoch("hint_delta", epoch)?;
+            let changes = changes.into_iter().map(|(index, bytes)| EntryChange { index, deltas: deltas(bytes) });
+            let changes: Vec<_> = changes.collect();
+            let beyond = |delta: &i16| u32::from(delta.unsigned_abs()) >= layout.code.plain_modulus();
+            if let Some(change) = changes.iter().find(|change| change.deltas.iter().any(beyond)) {
+                return Err(impossible_change(change.index));
+            }
             // Nothing is changed before everything is checked.
-            for (index, bytes) in changes {
-                let change = EntryChange { index, deltas: deltas(bytes) };
+            for change in changes {
                 offline.hint.apply(&change, &layout, &offline.public);
                 if let Some(stock) = &mut self.stock {
                     stock.apply(&change, &layout, &offline.public);
