@@ -1,8 +1,11 @@
 //! What every protocol's tests do: fill a server, ask, compare, update, corrupt.
 
+mod bad_messages;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
+pub use bad_messages::withstands;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
@@ -101,7 +104,7 @@ pub fn in_full() -> bool {
     std::env::var_os("PIRLAB_VERIFY").is_some()
 }
 
-/// The conformance of a protocol, one line in its tests: two tests in a module of that name. `make check` runs the first alone.
+/// The conformance of a protocol, one line in its tests: three tests in a module of that name. `make check` runs the first alone.
 macro_rules! conformance {
     ($name:ident: $protocol:ty, $set:expr, $shapes:expr, $queries:expr, $updates:expr) => {
         mod $name {
@@ -115,6 +118,11 @@ macro_rules! conformance {
             #[test]
             fn conforms_at_every_shape() {
                 $crate::protocol::tests_support::conforms_at_others::<$protocol>(&$set, $shapes, $queries, $updates);
+            }
+
+            #[test]
+            fn withstands_bad_messages() {
+                $crate::protocol::tests_support::withstands::<$protocol>(&$set, $shapes[$shapes.len() / 2]);
             }
         }
     };
