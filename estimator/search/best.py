@@ -17,7 +17,7 @@ from ..describe import describe_each
 from ..outputs import OutputError, write
 from ..paths import ROOT
 from ..security.assess import predict_security, weakest
-from ..security.attacks import CIPHER_BITS
+from ..security.attacks import CIPHER_BITS, SECURITY_TARGET
 from .bounds import Bounds, Objective
 from .evaluate import Figures, Shape, failures, joined
 
@@ -46,7 +46,8 @@ def rows(wanted: Iterable[Shape]) -> Iterator[Row]:
         best: dict[str, tuple[float, Row]] = {}
         for description, figures in zip(described, _figures(described, unit_costs)):
             score, protocol = objective(figures), description["protocol"]
-            if Bounds().reached(figures) and (protocol not in best or score < best[protocol][0]):
+            reached = (figures.bits or 0.0) >= SECURITY_TARGET and figures.log2_failure <= Bounds().failure
+            if reached and (protocol not in best or score < best[protocol][0]):
                 about = (protocol, shape.records, shape.record_bits, description["id"])
                 bits, log2 = round(figures.bits or 0.0, 1), round(figures.log2_failure, 1)
                 best[protocol] = score, (*about, bits, log2, float(f"{score:.3g}"))

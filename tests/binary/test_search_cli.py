@@ -438,7 +438,12 @@ def test_protocols_are_ranked(capsys, monkeypatch, tmp_path):
     assert "\n1. simple" in said and "the least time of all protocols here" in said and "keeps a hint of" in said
     assert files(tmp_path).keys() == {"all/simplepir.toml", "all/simpleypir.toml"}
     search("--protocol", "all", *SMALL, "--dry-run", "--stateless", "--json", str(tmp_path / "ranked.json"))
-    first, second = json.loads((tmp_path / "ranked.json").read_text())["protocols"]
-    assert first["best"]["bits"] >= 128 and first["reasons"] and second["best"] is None
+    first, second, third = json.loads((tmp_path / "ranked.json").read_text())["protocols"]
+    assert first["best"]["bits"] >= 128 and first["reasons"] and third["best"] is None
+    assert second["protocol"] == "download" and second["best"]["download"] == 2**16 * 256 // 8
     said = capsys.readouterr().out
-    assert "\n2. simplepir\n   - no set keeps the bounds" in said
+    assert "\n2. download\n" in said and "\n3. simplepir\n   - no set keeps the bounds" in said
+    assert re.search(r"^  download +perfect +never +0 B +2 MiB", said, re.M)
+    search("--protocol", "all", "--records", "1", "--record-bits", "1", "--dry-run")
+    said = capsys.readouterr().out
+    assert "\n1. download\n" in said and "2^-1000000000" not in said

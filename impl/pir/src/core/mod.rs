@@ -32,6 +32,6 @@ pub use noise::NoiseLog;
 pub use params::{ErrorSize, MAX_LWE_STDDEV, ParameterSet, SecretKind, in_range, power_of_two};
 pub(crate) use params::{FINGERPRINT_BYTES, fingerprint};
 pub use protocol::{BLOCK_BYTES, Change, Client, Context, Messages, Protocol, Request};
-pub(crate) use protocol::{answers, check_queries, client_of, for_each_query, only};
+pub(crate) use protocol::{answers, check_queries, client_of, for_each_query, only, update_of};
 pub use wire::{Frame, FrameBuilder};
 pub use workload::{MAX_QUERIES, Shape, Workload};

@@ -11,7 +11,7 @@ use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
 use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::{
-    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol, update_of,
 };
 use crate::parts::lwe_matrix::{Lwe, impossible_change, read_changes};
 
@@ -266,23 +266,20 @@ impl protocol::Client for Client {
     }
 
     fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
-        let layers = self.layers;
-        for (name, message) in messages {
-            if *name == "hint" {
-                self.receive_hint(message.clone())?;
-                continue;
-            }
-            // The hint is moved out only after everything has been checked.
-            let changes = read_changes(NAME, message, layers.change_bytes() as usize, layers.first.shape)?;
-            message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
-            let changed = changes.into_iter().map(|(index, digits)| row_changes(&layers, index, digits));
-            let changed = changed.collect::<Result<Vec<_>>>()?;
-            let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { continue };
-            let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
-            changed.iter().try_for_each(|rows| update.add(rows))?;
-            let hint = update.finish();
-            self.offline = Some(Offline { first_public, second_public, hint });
+        let (layers, (name, message)) = (self.layers, update_of(messages)?);
+        if name == "hint" {
+            return self.receive_hint(message.clone());
         }
+        // The hint is moved out only after everything has been checked.
+        let changes = read_changes(NAME, message, layers.change_bytes() as usize, layers.first.shape)?;
+        message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
+        let changed = changes.into_iter().map(|(index, digits)| row_changes(&layers, index, digits));
+        let changed = changed.collect::<Result<Vec<_>>>()?;
+        let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { return Ok(()) };
+        let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
+        changed.iter().try_for_each(|rows| update.add(rows))?;
+        let hint = update.finish();
+        self.offline = Some(Offline { first_public, second_public, hint });
         Ok(())
     }
 }
