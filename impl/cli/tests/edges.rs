@@ -101,7 +101,7 @@ fn long_names_and_full_disks() {
 #[test]
 fn records_tell_the_contents_of_a_file() {
     let lab = Lab::new();
-    let bytes: Vec<u8> = (0..1500u32).map(|i| (i * i >> 3) as u8).collect();
+    let bytes: Vec<u8> = (0..1500u32).map(|i| ((i * i) >> 3) as u8).collect();
     lab.put("my.bin", &bytes);
     let digest: String = Sha256::digest(&bytes[..1000]).iter().map(|byte| format!("{byte:02x}")).collect();
     for (database, expected) in
@@ -146,7 +146,7 @@ fn a_protocol_takes_its_best_set() {
     let described = lab.pirlab(&["describe", "simplepir", "--records", "1000", "--record-bits", "60"]);
     assert!(described.out.starts_with("simplepir/small of simplepir"), "{}", described.out);
     best(&rows[2..]);
-    run("1000").is_refused(&["protocol simplepir", "has no set for 1000 records of 60 bits", "pirlab list"]);
+    run("1000").is_refused(&["protocol simplepir", "has no set for", "records of 60 bits", "pirlab list"]);
     best(&[json!(7)]);
     run("1000").is_refused(&["best.json"]);
     std::fs::remove_file(lab.path("params/best.json")).unwrap();
