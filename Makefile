@@ -4,7 +4,17 @@ SHELL := /bin/sh
 PROFILE ?= quick
 RESULTS ?= results
 FIGURES ?= figures/out
+export PROFILE RESULTS FIGURES ONLY
+export FOLDER := $(CURDIR)
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# Cargo keeps its packages in the home folder, or here where that cannot be written.
+ifndef CARGO_HOME
+export CARGO_HOME := $(shell test -w "$$HOME/.cargo" || { test ! -e "$$HOME/.cargo" && test -w "$$HOME"; } && \
+  echo "$$HOME/.cargo" || echo "$$PWD/.cache/cargo")
+endif
+# Recipes read these from the environment, in quotes, so that any letter may stand in them but the one that make expands.
+$(foreach name,PROFILE RESULTS FIGURES ONLY,$(if $(findstring $$,$(value $(name))),\
+  $(error $(name) has a dollar sign, which make would replace: give another name)))
 
 PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
@@ -12,8 +22,8 @@ VENV := .venv/bin
 BINARY := impl/target/release/pirlab
 # The library that our transforms are tested against and compared with needs a newer Rust than we do.
 TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}" -ge 91 && echo '--features pirlab-ring/tfhe-ntt')
-DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent --profile '$(PROFILE)' --results '$(RESULTS)' --figures '$(FIGURES)' \
-  $(if $(FRESH),--fresh) $(if $(ONLY),--only '$(ONLY)')
+DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent \
+  --profile="$$PROFILE" --results="$$RESULTS" --figures="$$FIGURES" $(if $(FRESH),--fresh) $(if $(ONLY),--only="$$ONLY")
 
 .PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw formats check test verify clean
 
@@ -26,13 +36,13 @@ help:
 	@echo 'make verify      every test in full, and every bench body once; before a reference run'
 	@echo 'make build       the Python environment in .venv/ and the binary $(BINARY)'
 	@echo 'make confirm     security known by the fast model only is computed by the lattice estimator, and recorded'
-	@echo 'make search      the sweeps of experiments/search/: best sets, fronts, gadgets, into $(RESULTS)/search/ and'
-	@echo '                 $(FIGURES)/search/; sets no worse than published ones, into params/searched/'
+	@echo 'make search      the sweeps of experiments/search/: best sets, fronts, gadgets, into results/search/ and'
+	@echo '                 figures/out/search/; sets no worse than published ones, into params/searched/'
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other; ONLY=filter'
 	@echo 'make reference   packs the present run into results/reference/PROFILE.jsonl.gz'
 	@echo 'make redraw      draws the tables of all packed runs, and docs/results/; PROFILE=laptop or ONLY=inspire/table9,... narrow it'
-	@echo 'make clean       removes what was built and drawn; records in $(RESULTS)/ stay'
+	@echo 'make clean       removes what was built and drawn; records stay'
 
 tools:
 	@missing() { echo "$$1 is missing. $$2" >&2; exit 2; }; \
@@ -63,28 +73,26 @@ plan: build
 	@$(DRIVER) --plan
 
 calibrate: build
-	mkdir -p '$(RESULTS)'
-	$(BINARY) calibrate --out '$(RESULTS)/calibration.json'
+	mkdir -p -- "$$RESULTS"
+	$(BINARY) calibrate --out="$$RESULTS/calibration.json"
 
 search: build
-	PATH="$(CURDIR)/$(VENV):$$PATH" exec snakemake --snakefile workflow/rules/search.smk \
-	  --workflow-profile config/profiles/local --quiet rules --config results='$(RESULTS)' figures='$(FIGURES)'
+	exec $(VENV)/python -m pirlab_workflow.sweep --results="$$RESULTS" --figures="$$FIGURES"
 
 confirm: build
 	$(VENV)/pirlab-security confirm $$(find params -name '*.toml' | LC_ALL=C sort)
 
 bench: tools
-	cd impl && cargo bench --workspace --locked $(TFHE) --bench '*' -- $(ONLY)
+	cd impl && cargo bench --workspace --locked $(TFHE) --bench '*' -- $(if $(ONLY),"$$ONLY")
 
 reference: build
-	$(VENV)/python -m pirlab_workflow.reference --profile '$(PROFILE)' --results '$(RESULTS)' \
-	  $(if $(ONLY),--only '$(ONLY)')
+	$(VENV)/python -m pirlab_workflow.reference --profile="$$PROFILE" --results="$$RESULTS" $(if $(ONLY),--only="$$ONLY")
 
 redraw: build
-	$(VENV)/python -m pirlab_workflow.redraw $(if $(filter-out file,$(origin PROFILE)),--profile '$(PROFILE)') $(if $(ONLY),--only '$(ONLY)')
+	$(VENV)/python -m pirlab_workflow.redraw $(if $(filter-out file,$(origin PROFILE)),--profile="$$PROFILE") $(if $(ONLY),--only="$$ONLY")
 
 # The program that cargo's and pytest's tests run: the release just built.
-TESTED = PIRLAB_BINARY='$(CURDIR)/$(BINARY)'
+TESTED = PIRLAB_BINARY="$$FOLDER/$(BINARY)"
 # A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
 PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 # The library that our transforms are tested against takes minutes to compile: `make verify` asks for it.
@@ -116,5 +124,5 @@ verify:
 	cd impl && cargo test --workspace --benches --examples --locked $(TFHE)
 
 clean:
-	rm -rf .venv .snakemake figures/out .pytest_cache .mypy_cache .ruff_cache pirlab.egg-info
+	rm -rf .venv .snakemake .cache figures/out .pytest_cache .mypy_cache .ruff_cache pirlab.egg-info
 	test ! -d impl/target || rm -rf impl/target

@@ -131,6 +131,16 @@ def write(path: Path, content: str | bytes) -> None:
         raise OutputError(path, error.strerror or str(error)) from None
 
 
+def append(path: Path, text: str) -> None:
+    """Add lines to a file, on a new line after one that was cut off; OutputError if that fails."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8") as file:
+            file.write("\n" * (file.tell() > 0) + text)
+    except OSError as error:
+        raise OutputError(path, error.strerror or str(error)) from None
+
+
 def _identity(path: Path) -> Identity | None:
     """Device and inode of an existing regular file."""
     with suppress(OSError):

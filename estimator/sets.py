@@ -55,7 +55,7 @@ def resolve(paths: Sequence[Path], changes: Changes | None = None) -> list[dict[
 def series(folder: Path = ROOT / "experiments") -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Every series of the experiments of protocols below a folder, with its experiment."""
     for path in sorted(folder.glob("*/*.toml")):
-        experiment = tomllib.loads(path.read_text(encoding="utf-8"))
+        experiment = tomllib.loads(path.read_text(encoding="utf-8-sig"))
         if "kind" not in experiment:
             yield from ((experiment, each) for each in experiment.get("series", []))
 

@@ -22,6 +22,7 @@ from pirlab_figures.lib.units import count_text, human_bytes
 
 from . import primitives
 from .files import ROOT, PlanError, check, short
+from .folders import plain_places
 
 #: Kinds of experiments beside protocols; each has a schema of that name.
 OTHER_KINDS = ("primitive", "security")
@@ -83,7 +84,8 @@ def load_profile(config: dict[str, Any], source: Path | str = "the profile") -> 
     schema_path = ROOT / "config/profile.schema.json"
     check(config, schema_path, source)
     properties = json.loads(schema_path.read_text())["properties"]
-    return {key: value["default"] for key, value in properties.items() if "default" in value} | config
+    defaults = {key: value["default"] for key, value in properties.items() if "default" in value}
+    return plain_places(defaults | config)
 
 
 def read_profile(name: str, **overrides: Any) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def load_experiment(name: str) -> dict[str, Any]:
     if not path.is_file():
         raise PlanError(f'key "experiments" has "{name}", but there is no {short(path)}. Experiments here: {known}.')
     try:
-        experiment = tomllib.loads(path.read_text())
+        experiment = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{short(path)} is not TOML: {error}.") from error
     kind = experiment.get("kind")

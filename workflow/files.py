@@ -51,6 +51,16 @@ def read_object(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a JSON array or of JSON lines; none where any part of the file is something else."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        lines = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
+    except (OSError, ValueError):
+        return []
+    return lines if all(isinstance(line, dict) for line in lines) else []
+
+
 def write_if_changed(path: Path, text: str) -> None:
     """Write a file whole or not at all; a file that has this content keeps its date."""
     if not path.is_file() or path.read_text() != text:

@@ -14,7 +14,7 @@ from typing import Any
 from pirlab_estimator.cost import UnitCosts
 
 from .experiments import OTHER_KINDS, Group, Row, expand, load_experiment
-from .files import ROOT, PlanError, read_json, read_object, write_if_changed
+from .files import ROOT, PlanError, read_lines, read_object, write_if_changed, write_json
 
 #: A row with a record of these is done; any other record is replaced by the next run.
 DONE = ("ok", "skipped_memory", "skipped_time", "timeout")
@@ -60,7 +60,7 @@ class Plan:
 
     def describe(self, experiment: str) -> list[str]:
         """The command that describes an experiment's rows."""
-        return [self.profile["binary"], *self.of(experiment)[0].command("describe"), "--batch"]
+        return [self.binary, *self.of(experiment)[0].command("describe"), "--batch"]
 
     def shown(self, experiment: str) -> list[str]:
         """The experiments whose records the tables and figures of this one show: those of this plan first. The audit
@@ -81,6 +81,10 @@ class Plan:
     def judged(self, experiment: str) -> bool:
         """Whether an experiment runs protocols, so that all that is predicted of a row has a measured twin."""
         return self.experiments[experiment].get("kind") not in OTHER_KINDS
+
+    def settings(self) -> Path:
+        """The profile as Snakemake and the steps read it: a command line would take a folder's name for YAML."""
+        return self._of_profile("requests", "profile.json")
 
     def _of_profile(self, what: str, file: str) -> Path:
         return self.results / what / str(self.profile["profile"]) / file
@@ -148,7 +152,7 @@ class Plan:
         limit, calibration = self.profile["time_limit_seconds"], self.results / "calibration.json"
         if limit is None:
             return None
-        lines = ((name, line) for name in self.experiments for line in read_json(self.prediction(name)) or [])
+        lines = ((name, line) for name in self.experiments for line in read_lines(self.prediction(name)))
         ratios = [
             median(phase["seconds"]) / line["seconds"]["answer"]
             for name, line in lines
@@ -167,7 +171,7 @@ class Plan:
     def missing(self, group: Group) -> list[Row]:
         """Rows that a run measures: those without a record, with a failed one, with one of fewer repetitions than are
         asked for here, or with one to be replaced."""
-        asked = read_json(self.fresh()) or {}
+        asked = read_object(self.fresh())
 
         def done(row: Row) -> bool:
             path, wanted = self.record(group, row), row.run(group.options)["repetitions"]
@@ -181,9 +185,36 @@ class Plan:
         """Whether a record is asked for again and has not been replaced since."""
         return str(path) in asked and read_object(path).get("id") == asked[str(path)]
 
+    def drop_incomplete(self) -> list[Path]:
+        """Remove descriptions and predictions that lack a row, as a full disk leaves them, so that
+        Snakemake makes them again."""
+        found = []
+        for name in self.experiments:
+            ids = {f"{group.id}/{row.id}" for group in self.of(name) for row in group.rows}
+            for path in (self.description(name), self.prediction(name)):
+                if path.is_file() and not ids <= {line.get("id") for line in read_lines(path)}:
+                    path.unlink()
+                    found.append(path)
+        return found
+
+    def predictions(self) -> dict[tuple[str, str, str], dict[str, Any]]:
+        """The prediction of each row by experiment, group and row; PlanError where one is missing."""
+        found = {
+            (name, *line["id"].split("/", 1)): line
+            for name in self.experiments
+            for line in read_lines(self.prediction(name))
+        }
+        predicted = (group for group in self.groups.values() if group.kind != "security")
+        for group in predicted:
+            path = self.prediction(group.experiment)
+            if lost := [row.id for row in group.rows if (*group.key, row.id) not in found]:
+                raise PlanError(f"{path} has no prediction of {group.id}/{lost[0]}. Delete it and run again.")
+        return found
+
     def prepare(self) -> None:
         """Write the rules' input files, touching only those whose content changes, and drop markers that are
         no longer true, because a record is gone, a row is new or the row failed."""
+        write_json(self.settings(), self.profile)
         for name in self.experiments:
             lines = [
                 json.dumps({"id": f"{group.id}/{row.id}"} | row.request(group.options))

@@ -2,16 +2,16 @@
 
 import argparse
 import fcntl
-import json
 import os
 import subprocess
 import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from pirlab_estimator.cost.plan import free_memory_bytes, prospect
+from pirlab_estimator.outputs import OutputError
 from pirlab_figures.lib.units import human_bytes
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
@@ -19,6 +19,7 @@ from rich.table import Table
 
 from .experiments import Group, read_profile
 from .files import ROOT, PlanError, read_json, read_object, write_if_changed, write_json
+from .folders import environment
 from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
 
@@ -80,19 +81,16 @@ def lock(results: Path, seconds: int = 10) -> TextIO:
 class Workflow:
     """Snakemake with this profile's settings; its output goes to results/logs/snakemake.log."""
 
-    def __init__(self, plan: Plan, profile: str, overrides: dict[str, Any], handle: TextIO, cores: str):
+    def __init__(self, plan: Plan, handle: TextIO, cores: str):
         self.log = plan.results / "logs" / "snakemake.log"
         self.log.unlink(missing_ok=True)
         self.handle = handle
         self.options = ["--workflow-profile", "config/profiles/local", "--cores", cores]
-        self.options += ["--configfile", f"config/{profile}.yaml"]
-        if overrides:
-            self.options += ["--config", *(f"{key}={json.dumps(value)}" for key, value in overrides.items())]
+        self.options += ["--configfile", str(plan.settings())]
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start Snakemake; it dies with this process."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         with self.log.open("a") as log:
             log.write(f"\n$ snakemake {' '.join(arguments)}\n")
             log.flush()
@@ -101,7 +99,7 @@ class Workflow:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env=environment,
+                env=environment(),
                 pass_fds=[self.handle.fileno()],
                 preexec_fn=die_with_parent,
             )
@@ -126,11 +124,7 @@ class Outlook:
     def __init__(self, plan: Plan):
         self.plan = plan
         self.free, limit = free_memory_bytes(), plan.time_limit()
-        self.predicted = {
-            (name, *line["id"].split("/", 1)): line
-            for name in plan.experiments
-            for line in read_json(plan.prediction(name)) or []
-        }
+        self.predicted = plan.predictions()
         self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
         self.prospects = {
             (*key, row.id): prospect(self.predicted[(*key, row.id)], row.run(group.options), self.free, limit)
@@ -231,7 +225,7 @@ def freshen(plan: Plan, all_stale: bool) -> int:
     again = DONE[1:] if all_stale else ("timeout",)
     rows = {plan.record(group, row): plan.status(group, row) for group, row in plan.measured_rows()}
     wanted = {path for path, status in rows.items() if path in stale or status in again}
-    before = read_json(plan.fresh()) or {}
+    before = read_object(plan.fresh())
     asked = {path: id for path, id in before.items() if plan.still(before, Path(path))}
     asked |= {str(path): read_object(path).get("id") for path in wanted}
     write_json(plan.fresh(), asked)
@@ -282,7 +276,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
     if not Path(plan.binary).is_file():
         raise PlanError(f"{plan.profile['binary']}: there is no such file. Run `make build`.")
     handle = lock(plan.results, arguments.wait)
-    workflow = Workflow(plan, arguments.profile, overrides, handle, arguments.cores)
+    workflow = Workflow(plan, handle, arguments.cores)
     asked = plan.fresh().read_text() if plan.fresh().is_file() else None
     if (count := freshen(plan, arguments.fresh)) or arguments.fresh:
         what = "FRESH=1: {} stale or skipped records" if arguments.fresh else "{} rows that took too long the last time"
@@ -298,6 +292,8 @@ def perform(arguments: argparse.Namespace, plan: Plan, workflow: Workflow) -> in
     """Predict, print the plan, run it and say what came of it."""
     plan.prepare()
     drop_foreign_calibration(plan)
+    if incomplete := plan.drop_incomplete():
+        say(f"Incomplete, and made again: {', '.join(map(str, incomplete))}.")
     CONSOLE.print("Describing and predicting every row ...")
     if workflow.run("predictions") != 0:
         say(workflow.tail())
@@ -335,11 +331,11 @@ def main() -> int:
         die_with_parent()
     try:
         return reproduce(arguments)
-    except PlanError as error:
+    except (OutputError, PlanError) as error:
         say(error)
         return 2
     except OSError as error:
-        name = error.filename or "a file"
+        name = error.filename or f"a file of {arguments.results or 'results'}"
         say(f"{name}: {error.strerror or error}. Check the path, its permissions and the free space.")
         return 2
     except KeyboardInterrupt:

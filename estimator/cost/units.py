@@ -99,7 +99,7 @@ def _costs(entries: Mapping[str, Any]) -> dict[str, UnitCost]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    remedy = f"write it with `pirlab calibrate --out {path}`"
+    remedy = "name a file that `pirlab calibrate` wrote"
     try:
         content = json.loads(path.read_text())
     except ValueError as error:

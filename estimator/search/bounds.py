@@ -131,7 +131,7 @@ class Prices:
     @staticmethod
     def load(path: Path = PRICES) -> "Prices":
         try:
-            document = tomllib.loads(path.read_text(encoding="utf-8"))
+            document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
             return Prices(*(float(document[f.name]) for f in fields(Prices)))
         except (KeyError, tomllib.TOMLDecodeError, ValueError) as error:
             raise BoundsError(

@@ -1,9 +1,11 @@
-"""Which protocol for a database: each protocol's best set under the same bounds, ranked, with reasons in words."""
+"""Which protocol for a database: each protocol's best set under the same bounds, ranked, with reasons in words, beside
+downloading the whole database."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..cost.plan import format_bytes
+from ..noise.stage import NEVER
 from .account import Account
 from .bounds import OBJECTIVES, Bounds, Objective
 from .evaluate import COSTS, Evaluator, Figures
@@ -11,6 +13,8 @@ from .progress import Progress
 from .space_file import load
 from .walk import Found, Least, walk
 
+#: What needs no protocol: the client downloads the database for every query.
+DOWNLOAD = "download"
 #: Seconds of preprocessing that a reason mentions.
 LONG_SETUP = 600.0
 
@@ -21,13 +25,20 @@ class Choice:
 
     protocol: str
     best: Found | None
-    account: Account
-    tried: int
+    account: Account | None
 
 
 def best_of(found: Sequence[Found], objective: Objective) -> Found | None:
     """The set with the least score."""
     return min(found, key=lambda each: objective.rank(each.figures), default=None)
+
+
+def download(evaluator: Evaluator, bounds: Bounds) -> Choice:
+    """Downloading the database: nothing is asked, so that nothing leaks and nothing fails."""
+    size = evaluator.shape.bytes()
+    seconds = float(evaluator.unit_costs.total("bytes_read", size))
+    figures = Figures(download=size, seconds=seconds, server_bytes=size, log2_failure=NEVER, bits=float("inf"))
+    return Choice(DOWNLOAD, None if bounds.exceeded(figures) else Found({}, figures), None)
 
 
 def choose(
@@ -38,11 +49,10 @@ def choose(
     progress: Progress | None = None,
 ) -> list[Choice]:
     """Each protocol's best set: the best protocol first, those without a set last."""
-    choices = []
+    choices = [download(evaluator, bounds)]
     for protocol in protocols:
         outcome = walk(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
-        choice = Choice(protocol, best_of(outcome.found, objective), outcome.account, outcome.tried)
-        choices.append(choice)
+        choices.append(Choice(protocol, best_of(outcome.found, objective), outcome.account))
     infinite = float("inf")
     return sorted(choices, key=lambda c: (objective(c.best.figures) if c.best else infinite, c.protocol))
 
@@ -50,7 +60,8 @@ def choose(
 def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
     """The reasons for and against a protocol, compared with the first one."""
     if choice.best is None or winner.best is None:
-        return ["no set keeps the bounds", *(line.strip() for line in choice.account.lines()[1:])]
+        lines = choice.account.lines()[1:] if choice.account else []
+        return ["no set keeps the bounds" if lines else "it exceeds the bounds", *(line.strip() for line in lines)]
     mine, first = choice.best.figures, winner.best.figures
     words = [objective.words(mine)]
     if choice is winner:
@@ -60,7 +71,9 @@ def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
         words += _compared(mine, first)
     queries = mine.hint_serves or objective.network.hint_queries
     served = f"{format_bytes(objective.hint_share(mine))} a query at {queries} queries"
-    if mine.key_bytes > 1024:
+    if choice.protocol == DOWNLOAD:
+        words.append("no protocol and no assumption: the client reads the whole database for every query")
+    elif mine.key_bytes > 1024:
         words.append(
             f"every client sends keys of {format_bytes(mine.key_bytes)} once, which the server keeps; {served}"
         )

@@ -1,7 +1,7 @@
 """`pirlab-search`: parameter sets that are secure, fail rarely and cost least, for a protocol and a database.
 
 pirlab-search --protocol inspire --records 2^24 --record-bits 512 --max-upload 300KB
-pirlab-search --protocol all --records 2^20 --record-bits 2048 --hints no
+pirlab-search --protocol all --records 2^20 --record-bits 2048 --stateless
 pirlab-search --sweep experiments/search/sizes.toml --part inspire
 """
 
@@ -12,9 +12,10 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from errno import ENOENT
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,12 @@ from ..sets import labelled, options_with, parse_with, resolve
 from . import saved, study
 from .account import budget as option
 from .bounds import BUDGETS, OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
-from .choose import Choice, choose, reasons
+from .choose import DOWNLOAD, Choice, choose, reasons
 from .confirm import confirm
 from .evaluate import CACHE, COSTS, Evaluator, Figures, Shape
 from .files import toml
 from .progress import Bars
-from .sensitivity import described, sensitivity, table
+from .sensitivity import described, failure, sensitivity, table
 from .space_file import Space, SpaceError, load, protocols
 from .text import aligned, count, size
 from .walk import Found, Least, Outcome, WholeFront, relaxed, relaxed_together, walk
@@ -144,7 +145,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--with", type=parse_with, action="append", default=[], metavar="KEY=VALUE", help="instead of that set's own")
     add("--faster", type=float, default=0.0, metavar="PERCENT", help="by so much faster than that set (0)")
     add("--objective", choices=OBJECTIVES, default="bytes", help="what sets are ranked by (bytes)")
-    add("--hints", choices=["yes", "no"], default="yes", help="whether clients may fetch a hint beforehand (yes)")
+    add("--stateless", action="store_true", help="no hint and no key that either side keeps between queries")
     add("--hint-queries", type=count, default=100, metavar="K", help="queries that a client asks of one hint (100)")
     add("--round-trip", type=float, default=50.0, metavar="MS", help="milliseconds between client and server (50)")
     add("--bandwidth", type=float, default=100.0, metavar="MBIT", help="megabits a second between them (100)")
@@ -202,7 +203,7 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
         with Bars() as bars:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
         _say_choices(choices, objective)
-        found = [choice.best for choice in choices if choice.best is not None]
+        found = [choice.best for choice in choices if choice.best is not None and choice.protocol != DOWNLOAD]
         document: dict[str, Any] = {"protocols": [_choice_mapping(c, choices[0], objective) for c in choices]}
     else:
         space = load(options.protocol)
@@ -240,16 +241,16 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
 def _bounds(options: argparse.Namespace) -> Bounds:
     budgets = {name: getattr(options, f"max_{name}") for name in BUDGETS}
     bounds = Bounds(options.security, options.failure, **budgets)
-    if options.hints == "yes":
+    if not options.stateless:
         return bounds
     if bounds.offline is not None and bounds.offline > _SEEDS:
         raise BoundsError(
-            f"--hints no and --max-offline {bounds.offline:g} contradict each other: leave one of them out"
+            f"--stateless and --max-offline {bounds.offline:g} contradict each other: leave one of them out"
         )
     return Bounds(**(asdict(bounds) | {"offline": _SEEDS}))
 
 
-#: Bytes before the first query that are seeds of public matrices, not a hint.
+#: Bytes before the first query that are seeds of public matrices, neither a hint nor a key.
 _SEEDS = 1024.0
 
 
@@ -332,7 +333,7 @@ def _text(found: Found, given: Sequence[str], costs: str) -> str:
         "paper": load(protocol).paper,
         "command": "pirlab-search " + shlex.join(_repeatable(given)),
         "seed": "none: nothing is drawn",
-        "note": f"{found.figures.bits:.1f} bits by the fast model, failure 2^{found.figures.log2_failure:.1f}. "
+        "note": f"{found.figures.bits:.1f} bits by the fast model, failure {failure(found.figures.log2_failure)}. "
         f"Unit costs: SHA-256 {costs}.",
     }
     return toml({"source": source} | found.literal, f"../../{protocol}.schema.json")
@@ -371,12 +372,17 @@ def _earlier(folder: Path) -> list[Path]:
 
 
 def _mapping(found: Found) -> dict[str, Any]:
-    return {"set": found.literal} | asdict(found.figures)
+    bits = found.figures.bits
+    figures = replace(found.figures, bits=bits if bits is None or isfinite(bits) else None)
+    return {"set": found.literal} | asdict(figures)
 
 
 def _choice_mapping(choice: Choice, winner: Choice, objective: Objective) -> dict[str, Any]:
     said = {"protocol": choice.protocol, "reasons": reasons(choice, winner, objective)}
-    return said | {"best": choice.best and _mapping(choice.best), "account": choice.account.mapping()}
+    return said | {
+        "best": choice.best and _mapping(choice.best),
+        "account": choice.account and choice.account.mapping(),
+    }
 
 
 def _refuse(message: str, code: int = 2) -> int:

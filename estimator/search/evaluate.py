@@ -17,6 +17,7 @@ from .. import cost
 from ..cost import UnitCosts, predict_seconds
 from ..describe import describe_each
 from ..noise import predict_noise
+from ..outputs import append
 from ..paths import RESULTS, pirlab_binary
 from ..security.assess import best, fast_estimate
 from ..security.attacks import CIPHER_BITS, MODEL
@@ -57,6 +58,10 @@ class Shape:
 
     records: int
     record_bits: int
+
+    def bytes(self) -> int:
+        """Bytes of the records back to back."""
+        return -(-self.records * self.record_bits // 8)
 
     def words(self) -> str:
         return f"{self.records} records of {self.record_bits} bits"
@@ -148,34 +153,31 @@ class Evaluator:
         described = [d for d in descriptions if "error" not in d]
         seconds = iter(predict_seconds(described, self.unit_costs))
         bits = iter(_security(described))
-        failures = iter(_failures(described))
+        log2_failures = iter(failures(described))
         return [
-            Figures(refused=d["error"]) if "error" in d else _join(d, next(seconds), next(bits), next(failures))
+            Figures(refused=d["error"]) if "error" in d else joined(d, next(seconds), next(bits), next(log2_failures))
             for d in descriptions
         ]
 
     def _remember(self, path: Path) -> None:
         if not path.is_file():
             return
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in path.read_bytes().splitlines():
             try:
                 key, values = json.loads(line)
                 self._known[key] = Figures(**values)
             except (ValueError, TypeError):
-                continue  # a line that a killed search left unfinished
+                continue  # a line that a killed search or a full disk left unfinished
 
     def _store(self, found: dict[str, Figures]) -> None:
         self._known.update(found)
         if self._path is None:
             return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         lines = "".join(json.dumps([key, asdict(value)]) + "\n" for key, value in found.items())
-        with self._path.open("a", encoding="utf-8") as file:
-            # Starts a new line after one that was cut off.
-            file.write("\n" * (file.tell() > 0) + lines)
+        append(self._path, lines)
 
 
-def _join(description: dict, seconds: dict[str, float], bits: float | None, failure: float | str) -> Figures:
+def joined(description: dict, seconds: dict[str, float], bits: float | None, failure: float | str) -> Figures:
     if isinstance(failure, str):
         return Figures(refused=failure, bits=bits)
     messages = description["messages"]
@@ -210,11 +212,11 @@ def _security(descriptions: Sequence[dict]) -> list[float | None]:
     return found
 
 
-def _failures(descriptions: Sequence[dict]) -> list[float | str]:
+def failures(descriptions: Sequence[dict]) -> list[float | str]:
     """log2 of the failure probability of each, or the reason why it cannot be predicted."""
     try:
         return [each["log2_failure"] for each in predict_noise(descriptions)]
     except ValueError as error:
         if len(descriptions) == 1:
             return [str(error)]
-        return [_failures([description])[0] for description in descriptions]
+        return [failures([description])[0] for description in descriptions]

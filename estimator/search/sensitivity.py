@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from ..cost.plan import format_bytes
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
+from ..noise.stage import NEVER
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .rings import NoRing, quietest_gadget, two_primes
 from .space_file import Axis, Space, get, put
@@ -99,13 +101,25 @@ def table(changes: list[Change]) -> list[list[str]]:
 def described(figures: Figures) -> list[str]:
     """Security, failure, upload, download, answer time and server memory as people read them."""
     return [
-        "unknown" if figures.bits is None else f"{figures.bits:.1f}",
-        f"2^{figures.log2_failure:.1f}",
+        security(figures.bits),
+        failure(figures.log2_failure),
         format_bytes(figures.upload),
         format_bytes(figures.download),
         seconds(figures.seconds),
         format_bytes(figures.server_bytes),
     ]
+
+
+def security(bits: float | None) -> str:
+    """Bits of security; `perfect` where no computation helps an attacker."""
+    if bits is None:
+        return "unknown"
+    return f"{bits:.1f}" if isfinite(bits) else "perfect"
+
+
+def failure(log2: float) -> str:
+    """A failure probability; `never` where nothing can fail."""
+    return "never" if log2 <= NEVER / 2 else f"2^{log2:.1f}"
 
 
 def seconds(value: float) -> str:

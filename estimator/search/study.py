@@ -59,7 +59,7 @@ class Part:
 def read(path: Path) -> dict[str, Any]:
     """A file of sweeps; BoundsError names what is wrong with it."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise BoundsError(f"{path}: {error}. It holds [[search]], [best], [front] or [[grid]] tables") from None
     unknown = set(document) - {"title", "search", "best", "front", "grid"}

@@ -16,6 +16,7 @@ from ..describe import DescribeError, describe_each, read_descriptions
 from ..options import TIMEOUT_USES, unused
 from ..outputs import beside, check, protected, template, write
 from ..paths import ROOT
+from ..search.text import count
 from ..sets import set_name
 from . import attacks, live, recorded
 from .assess import SOURCES, best, fast_estimate, lacking, predict_security, undecided, verdict, weakest
@@ -51,8 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
     for command in (check, record, confirm):
         add = command.add_argument
         add("parameters", nargs="*", type=Path, help="parameter files (TOML)")
-        add("--records", type=int, default=RECORDS, help="records of the database (2^20)")
-        add("--record-bits", type=int, default=RECORD_BITS, help="bits of a record (256)")
+        add("--records", type=count, default=RECORDS, help="records of the database (2^20)")
+        add("--record-bits", type=count, default=RECORD_BITS, help="bits of a record (256)")
         add("--descriptions", type=Path, nargs="+", metavar="FILE", help="descriptions (JSON), not parameter files")
         add("--timeout", type=float, help=TIMEOUT)
     table = commands.add_parser("audit", help="published sets, sets of params/, curves and largest moduli as JSON")
@@ -111,7 +112,7 @@ def _audit(options: argparse.Namespace) -> int:
     """Writes the document of the audit; the table of published sets is named relative to the repository."""
     from .audit import audit
 
-    experiment = tomllib.loads(options.experiment.read_text(encoding="utf-8"))
+    experiment = tomllib.loads(options.experiment.read_text(encoding="utf-8-sig"))
     descriptions = read_descriptions(options.descriptions)
     for number, problem in enumerate(map(unusable, descriptions), 1):
         if problem is not None:

@@ -15,11 +15,13 @@ import tomllib
 
 import pytest
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.noise.stage import NEVER
 from pirlab_estimator.search import cli, evaluate, space_file
 from pirlab_estimator.search.bounds import Bounds
 from pirlab_estimator.search.confirm import confirm
 from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_estimator.search.progress import Bars
+from pirlab_estimator.search.sensitivity import failure, security
 from pirlab_estimator.search.walk import walk
 
 SMALL = ["--records", "2^16", "--record-bits", "256"]
@@ -251,7 +253,7 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
         (["--protocol", "simplepir", *SMALL, "--timeout", "0"], "--timeout 0 leaves an attack no time"),
         (["--protocol", "simplepir", *SMALL, "--experiment", "../x"], "--experiment '../x' is no name of a folder"),
         (["--protocol", "simplepir", *SMALL, "--no-worse-than", __file__], f"{__file__} is no parameter file"),
-        (["--protocol", "simplepir", *SMALL, "--hints", "no", "--max-offline", "1GB"], "contradict"),
+        (["--protocol", "simplepir", *SMALL, "--stateless", "--max-offline", "1GB"], "contradict"),
         (["--protocol", "simplepir", *SMALL, "--costs", "/nowhere"], "/nowhere: No such file"),
         (["--protocol", "simplepir", *SMALL, "--no-worse-than", "/nowhere"], "/nowhere: No such file"),
         (["--protocol", "simplepir", *SMALL, "--objective", "dollars", "--prices", __file__], "It needs core_second"),
@@ -399,14 +401,49 @@ def test_what_is_left_follows_what_there_is_to_do(monkeypatch):
     assert stream.getvalue() == "keys: 10 of 1000, 990 s left\nkeys: 20 of 40, 20 s left\n"
 
 
+def test_marks_and_broken_bytes_of_files_do_no_harm(tmp_path, root, capsys, own_cache):
+    """A byte-order mark in what people write; a cache that a full disk cut off within a letter."""
+    mark, given, prices = "\ufeff", tmp_path / "given.toml", tmp_path / "prices.toml"
+    given.write_text(mark + (root / "params/simplepir/secure-n1088.toml").read_text(), encoding="utf-8")
+    prices.write_text(mark + (root / "estimator/search/prices.toml").read_text(), encoding="utf-8")
+    command = ["--protocol", "simplepir", *SMALL, "--best-only", "--dry-run", "--objective", "dollars"]
+    search(*command, "--no-worse-than", str(given), "--prices", str(prices))
+    first = capsys.readouterr().out
+    for path in own_cache.glob("*"):
+        path.write_bytes(b"\xff\xfe\n" + path.read_bytes() + b'["\xc3')
+    search(*command, "--no-worse-than", str(given), "--prices", str(prices))
+    again = capsys.readouterr().out
+    assert again.split("\n\n")[0] == first.split("\n\n")[0] and "\n0 sets described" in again
+    for path in own_cache.glob("*"):
+        path.unlink()
+        path.symlink_to("/dev/full")
+    search(*command, code=2)
+    assert re.search(r"output \S+/cache/\w+.jsonl: it cannot be written: No space left", capsys.readouterr().err)
+    costs = tmp_path / "costs.json"
+    costs.write_text("{")
+    search(*command, "--costs", str(costs), code=2)
+    said = capsys.readouterr().err
+    assert str(costs) in said and f"--out {costs}" not in said, "no advice destroys the file"
+
+
+def test_the_words_of_figures():
+    assert [failure(log2) for log2 in (-40.04, NEVER, NEVER + 3)] == ["2^-40.0", "never", "never"]
+    assert [security(bits) for bits in (None, 128.04, float("inf"))] == ["unknown", "128.0", "perfect"]
+
+
 def test_protocols_are_ranked(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(cli, "protocols", lambda: ["simplepir", "simpleypir"])
     search("--protocol", "all", *SMALL, "--out", str(tmp_path), "--objective", "seconds", "--round-trip", "10")
     said = capsys.readouterr().out
     assert "\n1. simple" in said and "the least time of all protocols here" in said and "keeps a hint of" in said
     assert files(tmp_path).keys() == {"all/simplepir.toml", "all/simpleypir.toml"}
-    search("--protocol", "all", *SMALL, "--dry-run", "--hints", "no", "--json", str(tmp_path / "ranked.json"))
-    first, second = json.loads((tmp_path / "ranked.json").read_text())["protocols"]
-    assert first["best"]["bits"] >= 128 and first["reasons"] and second["best"] is None
+    search("--protocol", "all", *SMALL, "--dry-run", "--stateless", "--json", str(tmp_path / "ranked.json"))
+    first, second, third = json.loads((tmp_path / "ranked.json").read_text())["protocols"]
+    assert first["best"]["bits"] >= 128 and first["reasons"] and third["best"] is None
+    assert second["protocol"] == "download" and second["best"]["download"] == 2**16 * 256 // 8
     said = capsys.readouterr().out
-    assert "\n2. simplepir\n   - no set keeps the bounds" in said
+    assert "\n2. download\n" in said and "\n3. simplepir\n   - no set keeps the bounds" in said
+    assert re.search(r"^  download +perfect +never +0 B +2 MiB", said, re.M)
+    search("--protocol", "all", "--records", "1", "--record-bits", "1", "--dry-run")
+    said = capsys.readouterr().out
+    assert "\n1. download\n" in said and "2^-1000000000" not in said

@@ -1,6 +1,8 @@
 """A record that does not hold is refused where it is read, by every program: with its file, its key, no traceback."""
 
+import copy
 import json
+import random
 import sys
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from pirlab_workflow import reference, steps
 from pirlab_workflow.experiments import read_profile
 from pirlab_workflow.plan import Plan
 from synthetic_parts import changed
+from tier import VERIFY
 
 GOOD = synthetic.run_record("simplepir/usenix23", 2**18, 16)
 TIMED = synthetic_primitives.vectors((2,))[0]
@@ -188,3 +191,34 @@ def test_no_reference_run_is_made_of_what_does_not_hold(planned, tmp_path):
     with pytest.raises(InputError, match=r"json: correct\.compared: status ok"):
         reference.copy(planned, out)
     assert (out / "kept").exists(), "the present one stays"
+
+
+def mutated(document, rng):
+    """The document with some of its values replaced, left out or moved, at any depth."""
+    found = json.loads(json.dumps(document))
+    for _ in range(rng.randint(1, 3)):
+        part, inner = found, found
+        while isinstance(inner, dict | list) and inner and rng.random() < 0.8:
+            part, key = inner, rng.choice(list(inner) if isinstance(inner, dict) else range(len(inner)))
+            inner = part[key]
+        if part is not inner:
+            value = rng.choice([None, True, -1, 0, 2**64, 1e308, -1e-320, "", "x" * 9, [], {}, [[]], inner, document])
+            if rng.random() < 0.2:
+                del part[key]
+            else:
+                part[key] = copy.deepcopy(value)
+    return found
+
+
+@pytest.mark.parametrize("document", [GOOD, TIMED], ids=["run", "primitive"])
+def test_no_mutation_of_a_record_gets_past_its_reader(document):
+    """A reader names file and key of what it refuses; anything else that it raises would be a traceback."""
+    refused = 0
+    for seed in range(100_000 if VERIFY else 400):
+        changed_record = mutated(document, random.Random(seed))
+        try:
+            records.check(Path("r.json"), changed_record)
+        except InputError as error:
+            refused += 1
+            assert str(error).startswith("r.json: ") and error.key, seed
+    assert refused > 50

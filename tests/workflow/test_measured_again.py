@@ -1,10 +1,12 @@
 """Which rows the next run measures, and when it stops one."""
 
 import json
+import re
 
+import pytest
 from pirlab_workflow import reproduce, steps
 from pirlab_workflow.experiments import read_profile
-from pirlab_workflow.files import ROOT, write_if_changed
+from pirlab_workflow.files import ROOT, PlanError, write_if_changed
 from pirlab_workflow.plan import Plan
 
 
@@ -114,6 +116,28 @@ def test_records_of_another_number_of_threads_say_only_that(tmp_path, monkeypatc
     said = steps.stale_text(found)
     assert "1 records were measured on another number of threads than this machine has" in said
     assert "1 records are stale (sources, parameters or row changed)" in said
+
+
+def test_what_lacks_a_row_is_made_again(tmp_path):
+    """Descriptions and predictions that a full disk, or another program, left empty, short or broken."""
+    plan = Plan(read_profile("tiny", results=str(tmp_path)))
+    name = "smoke/tiny"
+    ids = [f"{group.id}/{row.id}" for group in plan.of(name) for row in group.rows]
+    lines = [json.dumps({"id": id}) for id in ids]
+    whole = {plan.description(name): "\n".join(lines), plan.prediction(name): f"[{', '.join(lines)}]"}
+    broken = ["", "[]", "{}", "7", "[7]", lines[0], f"[{lines[0]}]", "\n".join(lines)[:-3], "\0"]
+    for path, text in whole.items():
+        for content in broken:
+            write_if_changed(path, content)
+            assert plan.drop_incomplete() == [path] and not path.exists(), content
+        write_if_changed(path, text)
+        assert plan.drop_incomplete() == []
+    whole[plan.prediction(name)] = f"[{lines[0]}]"
+    write_if_changed(plan.prediction(name), f"[{lines[0]}]")
+    with pytest.raises(PlanError, match=f"tiny.json has no prediction of {re.escape(ids[1])}. Delete it and run again"):
+        plan.predictions()
+    write_if_changed(plan.fresh(), "[1]")
+    assert plan.missing(plan.of(name)[0])
 
 
 def test_missing_rows_are_those_without_a_finished_record(tmp_path):

@@ -18,8 +18,10 @@ GROUPS = ("2^10x16", "2^10x256")
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, binary):
-    """A sandbox after one run; the tests that share it leave it complete."""
-    box = Sandbox(tmp_path_factory.mktemp("finished"), binary)
+    """A sandbox after one run, in a folder whose name asks for quotes, for a user without a home; the tests that share
+    it leave it complete."""
+    box = Sandbox(tmp_path_factory.mktemp("finished") / "o'clock; é", binary)
+    box.environment |= {"HOME": "/dev/null/home"}
     box.output = box.reproduce()
     return box
 

@@ -1,11 +1,10 @@
 # The plan of the profile, and the helpers that turn wildcards into files.
-import json
 import os
 import re
 from pathlib import Path
 
 from pirlab_workflow.experiments import load_profile
-from pirlab_workflow.files import PlanError, figure_code, write_json
+from pirlab_workflow.files import PlanError, figure_code, read_lines
 from pirlab_workflow.plan import Plan
 from pirlab_workflow.present import ENDS, SHOWN
 from pirlab_workflow.steps import predicted_seconds
@@ -21,7 +20,7 @@ RESULTS = PLAN.profile["results"]
 FIGURES = PLAN.profile["figures"]
 BINARY = PLAN.profile["binary"]
 LOGS = f"{RESULTS}/logs"
-SETTINGS = f"{RESULTS}/requests/{PROFILE}/profile.json"
+SETTINGS = str(PLAN.settings())
 VERDICT = f"{RESULTS}/verdict/{PROFILE}.json"
 ENVIRONMENT = "../../environment.yml"
 EXPERIMENT_FILES = sorted(map(str, Path("experiments").glob("*/*.toml")))
@@ -29,7 +28,6 @@ PARAMETER_FILES = sorted(map(str, Path("params").rglob("*.toml")))
 FIGURE_CODE = figure_code()
 PAPERS = sorted(map(str, Path("experiments/expected").glob("*.csv")))
 
-write_json(Path(SETTINGS), PLAN.profile)
 PLAN.prepare()
 
 
@@ -91,7 +89,7 @@ def drawn(name):
 
 def predicted(wildcards):
     """Predictions of the group's rows; before they are there, Snakemake asks again later."""
-    rows = json.loads(PLAN.prediction(wildcards.experiment).read_text())
+    rows = read_lines(PLAN.prediction(wildcards.experiment))
     return [row for row in rows if row["id"].startswith(f"{wildcards.group}/")]
 
 

@@ -19,8 +19,8 @@ rule measure:
         runtime=predicted_minutes,
         mem_mb=predicted_mib,
     shell:
-        "exec python -m pirlab_workflow.steps measure --profile {input.settings}"
-        " --experiment {wildcards.experiment} --group '{wildcards.group}' > '{log}' 2>&1"
+        "exec python -m pirlab_workflow.steps measure --profile {input.settings:q}"
+        " --experiment {wildcards.experiment} --group {wildcards.group:q} > {log:q} 2>&1"
 
 
 rule stale:
@@ -37,7 +37,7 @@ rule stale:
     conda:
         ENVIRONMENT
     shell:
-        "python -m pirlab_workflow.steps stale --profile {input.settings} --out {output} > {log} 2>&1"
+        "python -m pirlab_workflow.steps stale --profile {input.settings:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule verdict:
@@ -52,4 +52,4 @@ rule verdict:
     conda:
         ENVIRONMENT
     shell:
-        "python -m pirlab_workflow.steps verdict --profile {input.settings} --out {output} > {log} 2>&1"
+        "python -m pirlab_workflow.steps verdict --profile {input.settings:q} --out {output:q} > {log:q} 2>&1"

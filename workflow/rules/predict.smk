@@ -11,11 +11,11 @@ rule describe:
     log:
         f"{LOGS}/describe/{PROFILE}/{{experiment}}.log",
     params:
-        command=lambda wildcards: " ".join(PLAN.describe(wildcards.experiment)),
+        command=lambda wildcards: PLAN.describe(wildcards.experiment),
     conda:
         ENVIRONMENT
     shell:
-        "{params.command} < {input.requests} > {output} 2> {log}"
+        "{params.command:q} < {input.requests:q} > {output:q} 2> {log:q}"
 
 
 # The lattice estimator itself where LATTICE_ESTIMATOR names a checkout, its recorded results otherwise, and the fast
@@ -32,8 +32,8 @@ rule predict:
     conda:
         ENVIRONMENT
     shell:
-        "pirlab-predict {input.descriptions} --security auto --costs {input.costs} --format array --out {output}"
-        " > {log} 2>&1"
+        "pirlab-predict {input.descriptions:q} --security auto --costs {input.costs:q} --format array --out {output:q}"
+        " > {log:q} 2>&1"
 
 
 # Security of the published sets beside that of the sets in params/, and of whole ranges of moduli.
@@ -50,7 +50,7 @@ rule audit:
     conda:
         ENVIRONMENT
     shell:
-        "pirlab-security audit {input.experiment} --descriptions {input.descriptions} --out {output} > {log} 2>&1"
+        "pirlab-security audit {input.experiment} --descriptions {input.descriptions:q} --out {output:q} > {log:q} 2>&1"
 
 
 # Unit costs of this machine, once; `make calibrate` takes them again.
@@ -61,8 +61,10 @@ rule calibrate:
         f"{RESULTS}/calibration.json",
     log:
         f"{LOGS}/calibrate.log",
+    params:
+        binary=PLAN.binary,
     conda:
         ENVIRONMENT
     threads: os.cpu_count()
     shell:
-        "{input.binary} calibrate --out {output} > {log} 2>&1"
+        "{params.binary:q} calibrate --out {output:q} > {log:q} 2>&1"

@@ -23,7 +23,7 @@ for NAME in filter(PLAN.judged, PLAN.experiments):
         conda:
             ENVIRONMENT
         shell:
-            "python -m pirlab_workflow.present accuracy {params.name} --profile {input.settings} > {log} 2>&1"
+            "python -m pirlab_workflow.present accuracy {params.name} --profile {input.settings:q} > {log:q} 2>&1"
 
 
 for NAME in PLAN.experiments:
@@ -45,8 +45,8 @@ for NAME in PLAN.experiments:
         conda:
             ENVIRONMENT
         shell:
-            "python -m pirlab_workflow.present experiment {params.name} --profile {input.settings}"
-            " --accuracy {input.accuracy} > {log} 2>&1"
+            "python -m pirlab_workflow.present experiment {params.name} --profile {input.settings:q}"
+            " --accuracy {input.accuracy:q} > {log:q} 2>&1"
 
 
 # The page that leads to all of these, with the papers' claims.
@@ -66,5 +66,5 @@ rule index:
     conda:
         ENVIRONMENT
     shell:
-        "python -m pirlab_figures index --figures {params.folder} --expected experiments/expected"
-        " --report report.html --out {params.prefix} > {log} 2>&1"
+        "python -m pirlab_figures index --figures {params.folder:q} --expected experiments/expected"
+        " --report report.html --out {params.prefix:q} > {log:q} 2>&1"

@@ -12,10 +12,12 @@ from pathlib import Path
 from pirlab_estimator.paths import pirlab_binary
 from pirlab_estimator.search import study
 from pirlab_workflow.files import figure_code
+from pirlab_workflow.folders import plain_places
 
-RESULTS = config.get("results", "results")
+PLACES = plain_places({"results": "results", "figures": "figures/out"} | config)
+RESULTS = PLACES["results"]
 SEARCH = f"{RESULTS}/search"
-FIGURES = config.get("figures", "figures/out")
+FIGURES = PLACES["figures"]
 ENVIRONMENT = "../../environment.yml"
 FOLDER = Path(config.get("sweeps", "experiments/search"))
 FILES = {path.stem: path for path in sorted(FOLDER.glob("*.toml"))}
@@ -76,7 +78,7 @@ rule part:
     conda:
         ENVIRONMENT
     shell:
-        "pirlab-search --sweep {input.file} --part {wildcards.part} --results {params.results} > {log} 2>&1"
+        "pirlab-search --sweep {input.file:q} --part {wildcards.part} --results {params.results:q} > {log:q} 2>&1"
 
 
 rule table:
@@ -92,7 +94,7 @@ rule table:
     conda:
         ENVIRONMENT
     shell:
-        "pirlab-search --sweep {input.file} --results {params.results} > {log} 2>&1"
+        "pirlab-search --sweep {input.file:q} --results {params.results:q} > {log:q} 2>&1"
 
 
 use rule table as sets with:
@@ -114,13 +116,13 @@ rule figure:
     log:
         f"{RESULTS}/logs/search/figures/{{which}}.log",
     params:
-        records=" ".join(RECORDS),
+        records=RECORDS,
         prefix=f"{FIGURES}/search/{{which}}",
     conda:
         ENVIRONMENT
     shell:
-        "python -m pirlab_figures sweep {wildcards.which} --sweep {input.sweep} --records {params.records}"
-        " --out {params.prefix} > {log} 2>&1"
+        "python -m pirlab_figures sweep {wildcards.which} --sweep {input.sweep:q} --records {params.records:q}"
+        " --out {params.prefix:q} > {log:q} 2>&1"
 
 
 rule kept:
@@ -138,4 +140,4 @@ rule kept:
     conda:
         ENVIRONMENT
     shell:
-        "(mkdir -p {params.folder} && cp {params.tables} {params.saved} {params.folder}) > {log} 2>&1"
+        "(mkdir -p {params.folder:q} && cp {params.tables:q} {params.saved:q} {params.folder:q}) > {log:q} 2>&1"

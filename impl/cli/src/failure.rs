@@ -30,7 +30,7 @@ impl Failure {
             Failure::Closed => return ExitCode::SUCCESS,
         };
         // If standard error is closed, the exit code must suffice.
-        let _ = writeln!(std::io::stderr(), "pirlab: {text}");
+        let _ = writeln!(std::io::stderr(), "pirlab: {}", shortened(text));
         ExitCode::from(code)
     }
 
@@ -46,6 +46,19 @@ impl Failure {
     pub fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {
         pir::core::error::Error::io(path, action, source).into()
     }
+}
+
+/// Letters of a message's beginning and end that are kept: a value that it quotes may be as long as a file.
+const KEPT: (usize, usize) = (1500, 500);
+
+/// A message without its middle, if it is very long.
+pub fn shortened(text: String) -> String {
+    let letters = text.chars().count();
+    if letters <= KEPT.0 + KEPT.1 {
+        return text;
+    }
+    let part = |from, count| text.chars().skip(from).take(count).collect::<String>();
+    format!("{} ... ({letters} letters) ... {}", part(0, KEPT.0), part(letters - KEPT.1, KEPT.1))
 }
 
 impl From<pir::core::error::Error> for Failure {

@@ -15,7 +15,7 @@ mod units;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::{Failure, Outcome};
 
@@ -74,7 +74,8 @@ fn dispatch(cli: Cli) -> Outcome<()> {
 
 /// Parses the command line; what clap refuses becomes one paragraph like every other refusal.
 fn parse() -> Outcome<Cli> {
-    Cli::try_parse().map_err(|error| match error.kind() {
+    let command = Cli::command().mut_subcommands(|command| command.mut_args(|arg| arg.allow_negative_numbers(true)));
+    command.try_get_matches().and_then(|found| Cli::from_arg_matches(&found)).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             // Clap writes help to standard output and ignores a closed pipe.
             let _ = error.print();

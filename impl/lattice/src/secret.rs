@@ -3,6 +3,7 @@
 use crate::lwe::LweError;
 use rand::RngCore;
 use ring::{DiscreteGaussian, StdDev, secret};
+use zeroize::Zeroizing;
 
 /// Distribution of a secret's coefficients.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,25 +33,25 @@ pub enum Secret {
 }
 
 impl Secret {
-    /// A fresh secret of `dimension` residues modulo 2^32.
+    /// A fresh secret of `dimension` residues modulo 2^32, wiped when dropped.
     ///
     /// # Errors
     /// A Gaussian the sampler does not serve, a weight above the dimension.
-    pub fn sample(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Vec<u32>, LweError> {
+    pub fn sample(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Zeroizing<Vec<u32>>, LweError> {
         if *self == Self::Uniform {
-            let mut key = vec![0; dimension];
+            let mut key = Zeroizing::new(vec![0; dimension]);
             secret::fill_uniform_u32(rng, &mut key);
             return Ok(key);
         }
-        Ok(self.sample_small(dimension, rng)?.into_iter().map(secret::residue).collect())
+        Ok(Zeroizing::new(self.sample_small(dimension, rng)?.iter().map(|&small| secret::residue(small)).collect()))
     }
 
-    /// A fresh secret of `dimension` small integers.
+    /// A fresh secret of `dimension` small integers, wiped when dropped.
     ///
     /// # Errors
     /// A Gaussian the sampler does not serve, a weight above the dimension, the uniform distribution (which is not small).
-    pub fn sample_small(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Vec<i32>, LweError> {
-        let mut key = vec![0; dimension];
+    pub fn sample_small(&self, dimension: usize, rng: &mut impl RngCore) -> Result<Zeroizing<Vec<i32>>, LweError> {
+        let mut key = Zeroizing::new(vec![0; dimension]);
         match self {
             Self::Uniform => return Err(LweError::Parameter("a uniform secret is not small".to_owned())),
             Self::Ternary => secret::fill_ternary(rng, &mut key),

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use super::batch;
 use crate::failure::Outcome;
 use crate::output::{Table, print, print_json};
-use crate::protocol::find::{PARAMS_ROOT, find_set, parse_with, read_parameters};
+use crate::protocol::best::find_set_for;
+use crate::protocol::find::{PARAMS_ROOT, parse_with, read_parameters};
 use crate::units::{bytes, grouped, parse_count, power};
 
 /// Describe a parameter set at a database size: layout, exact message lengths, memory, operations, LWE instances.
@@ -18,7 +19,7 @@ use crate::units::{bytes, grouped, parse_count, power};
 /// No database is touched. Sizes may be written 1048576, 1_000_000 or 2^20.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Parameter file, or the name of a set below --params-root.
+    /// Parameter file, the name of a set below --params-root, or that of a protocol, whose best set for the database is then taken.
     #[arg(value_name = "PARAMS", required_unless_present = "batch")]
     parameters: Option<PathBuf>,
     /// Replaces or adds a value of the set, by dotted key: folding.rows=8192. May be given for several keys.
@@ -58,8 +59,9 @@ pub fn main(args: &Args) -> Outcome<()> {
         return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)));
     };
     let with = args.with.iter().cloned().collect();
-    let (file, protocol) = read_parameters(&find_set(parameters, args.params_root.as_deref())?, &with)?;
-    let workload = Workload::new(Shape::new(records, bits)?, args.queries, args.updates)?.streamed(args.streamed)?;
+    let shape = Shape::new(records, bits)?;
+    let (file, protocol) = read_parameters(&find_set_for(parameters, args.params_root.as_deref(), shape)?, &with)?;
+    let workload = Workload::new(shape, args.queries, args.updates)?.streamed(args.streamed)?;
     let description = (protocol.describe)(&file, &workload)?;
     if args.json { print_json(&description) } else { print(&page(&description)) }
 }
@@ -79,7 +81,7 @@ fn page(d: &Description) -> String {
     );
     let mut section = |title: &str, body: String| text.push_str(&format!("\n{title}\n{body}"));
     section("Layout", pairs(&d.layout));
-    section("Messages", messages(d));
+    section("Messages", messages(d) + &beside_download(d, database));
     section("Memory", memory(d));
     section("Operations", operations(&d.operations));
     section("LWE instances an observer holds", instances(&d.instances));
@@ -131,6 +133,20 @@ fn messages(d: &Description) -> String {
         ]);
     }
     table.text()
+}
+
+/// A remark where the traffic of a request, with what a client fetches before its first, exceeds the database.
+fn beside_download(d: &Description, database: u64) -> String {
+    let sent = d.messages.iter().filter(|message| !message.phase.starts_with("update"));
+    let traffic: u64 = sent.map(|message| message.payload_bytes).sum();
+    if traffic <= database {
+        return String::new();
+    }
+    format!(
+        "  These are {}, more than the database ({}): downloading it takes less.\n",
+        bytes(traffic),
+        bytes(database)
+    )
 }
 
 fn memory(d: &Description) -> String {

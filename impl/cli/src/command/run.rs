@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pir::core::database::database_file;
 use pir::core::progress::Progress;
 use pir::core::record::Status;
+use pir::core::workload::Shape;
 use serde_json::Value;
 
 use crate::bars::Bars;
@@ -15,7 +16,8 @@ use crate::measure::job::{Ending, Job, Setting, Step};
 use crate::measure::record::refuse_debug_build;
 use crate::measure::run::{KERNEL, REPETITIONS};
 use crate::output::{print_beside, to_json};
-use crate::protocol::find::{find_set, parse_with};
+use crate::protocol::best::find_set_for;
+use crate::protocol::find::parse_with;
 use crate::protocol::plan::{Plan, Report};
 use crate::protocol::row::{DATABASE, Row};
 use crate::protocol::summary;
@@ -28,7 +30,7 @@ use crate::units::{self, parse_count};
 /// written). Sizes may be written 1048576, 1_000_000 or 2^20.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Parameter file, or the name of a set below --params-root.
+    /// Parameter file, the name of a set below --params-root, or that of a protocol, whose best set for the database is then taken.
     #[arg(value_name = "PARAMS", required_unless_present = "group")]
     parameters: Option<PathBuf>,
     /// Replaces or adds a value of the set, by dotted key: folding.rows=8192. May be given for several keys.
@@ -134,9 +136,10 @@ fn plan(args: Args) -> Outcome<Plan> {
         return Err(Failure::Input("run: give PARAMS, --record-bits and --out, or --group.".into()));
     };
     let records = args.records.map_or_else(|| records_in_file(&args.database, record_bits), Ok)?;
+    let shape = Shape::new(records, record_bits)?;
     Plan::new(Row {
         id: String::new(),
-        parameters: find_set(parameters, args.params_root.as_deref())?,
+        parameters: find_set_for(parameters, args.params_root.as_deref(), shape)?,
         with: args.with.into_iter().collect(),
         records,
         record_bits,

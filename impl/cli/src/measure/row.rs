@@ -73,7 +73,7 @@ impl<R: Asked> GroupFile<R> {
             let hint = format!("`pirlab schema {}` prints what it may hold.", R::GROUP_SCHEMA);
             Failure::Input(format!("group file {}: {problem} {hint}", path.display()))
         };
-        let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the group file", e))?;
+        let text = pir::core::text::read(path, "reading the group file")?;
         let group: Self = serde_json::from_str(&text).map_err(|e| refuse(format!("{e}.")))?;
         if group.rows.is_empty() {
             return Err(refuse("key `rows` is empty: give at least one row.".into()));

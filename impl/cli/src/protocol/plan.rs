@@ -146,6 +146,7 @@ impl Job for Plan {
         });
         let Report { measured, memory } = report;
         let row = &self.row;
+        let database = self.open_database();
         Ok(RunRecord {
             schema: RUN_SCHEMA.into(),
             kind: RecordKind::Protocol,
@@ -161,7 +162,8 @@ impl Job for Plan {
             database: DatabaseId {
                 records: row.records,
                 record_bits: row.record_bits,
-                source: self.open_database().map_or_else(|_| row.database.clone(), |database| database.source()),
+                source: database.as_ref().map_or_else(|_| row.database.clone(), Database::source),
+                sha256: database.ok().and_then(|database| database.sha256().ok()).flatten(),
             },
             queries: row.queries,
             updates: row.updates,

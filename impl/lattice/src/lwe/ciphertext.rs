@@ -6,6 +6,7 @@ use crate::secret::Secret;
 use rand::RngCore;
 use ring::secret::uniform_below;
 use ring::{DiscreteGaussian, Modulus};
+use zeroize::Zeroizing;
 
 /// An LWE ciphertext (a, b) with phase b - <a, s> modulo q.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,10 +75,10 @@ impl Lwe {
     }
 }
 
-/// An LWE secret key: small integers, for any modulus.
+/// An LWE secret key: small integers, for any modulus, wiped when dropped.
 #[derive(Clone)]
 pub struct LweKey {
-    coefficients: Vec<i32>,
+    coefficients: Zeroizing<Vec<i32>>,
 }
 
 impl LweKey {
@@ -87,8 +88,8 @@ impl LweKey {
     }
 
     /// The key with those coefficients.
-    pub fn from_coefficients(coefficients: Vec<i32>) -> Self {
-        Self { coefficients }
+    pub fn from_coefficients(coefficients: impl Into<Zeroizing<Vec<i32>>>) -> Self {
+        Self { coefficients: coefficients.into() }
     }
 
     /// The coefficients.
@@ -99,7 +100,7 @@ impl LweKey {
     /// The inner product <a, s> modulo q; `a` has the key's dimension.
     fn mask(&self, modulus: &Modulus<u64>, a: &[u64]) -> u64 {
         debug_assert_eq!(a.len(), self.coefficients.len());
-        a.iter().zip(&self.coefficients).fold(0, |sum, (&a, &s)| {
+        a.iter().zip(&*self.coefficients).fold(0, |sum, (&a, &s)| {
             let product = modulus.mul(a, modulus.from_signed(i64::from(s)));
             modulus.add(sum, product)
         })

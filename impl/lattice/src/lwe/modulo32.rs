@@ -80,7 +80,7 @@ pub fn encrypt_zero_work(samples: u64, dimension: u64, keys: u64) -> Work {
 pub fn encrypt_zero(
     matrix: &PublicMatrix,
     samples: usize,
-    keys: &[Vec<u32>],
+    keys: &[impl AsRef<[u32]>],
     error: &DiscreteGaussian,
     kernel: Kernel,
     rng: &mut impl RngCore,
@@ -89,7 +89,7 @@ pub fn encrypt_zero(
     matrix.for_chunks(samples, QUERY_CHUNK_ROWS, |first, chunk| {
         let count = chunk.len() / matrix.dimension;
         for (body, key) in bodies.iter_mut().zip(keys) {
-            dense::matvec_u32(kernel, chunk, key, &mut body[first..first + count], 1)?;
+            dense::matvec_u32(kernel, chunk, key.as_ref(), &mut body[first..first + count], 1)?;
         }
         Ok::<_, LweError>(())
     })?;

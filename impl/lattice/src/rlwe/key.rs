@@ -6,13 +6,20 @@ use crate::secret::Secret;
 use rand::RngCore;
 use ring::{Automorphism, Coefficient, DiscreteGaussian, Ntt, Poly, Ring, Word};
 use std::sync::Arc;
+use zeroize::{Zeroize, Zeroizing};
 
-/// An RLWE secret key: N small integers, kept as integers and in the NTT domain.
+/// An RLWE secret key: N small integers, kept as integers and in the NTT domain, and wiped when dropped.
 #[derive(Clone)]
 pub struct RlweKey<W: Word> {
     ring: Arc<Ring<W>>,
-    coefficients: Vec<i32>,
+    coefficients: Zeroizing<Vec<i32>>,
     ntt: Poly<W, Ntt>,
+}
+
+impl<W: Word> Drop for RlweKey<W> {
+    fn drop(&mut self) {
+        self.ntt.zeroize();
+    }
 }
 
 impl<W: Word> RlweKey<W> {
@@ -25,7 +32,11 @@ impl<W: Word> RlweKey<W> {
     ///
     /// # Errors
     /// Another number of coefficients than N.
-    pub fn from_coefficients(ring: &Arc<Ring<W>>, coefficients: Vec<i32>) -> Result<Self, LatticeError> {
+    pub fn from_coefficients(
+        ring: &Arc<Ring<W>>,
+        coefficients: impl Into<Zeroizing<Vec<i32>>>,
+    ) -> Result<Self, LatticeError> {
+        let coefficients = coefficients.into();
         if coefficients.len() != ring.n() {
             return Err(LatticeError::Mismatch("a key and a ring of different dimensions"));
         }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 use ring::{Prg, Seed};
+use sha2::{Digest, Sha256};
 
 use crate::core::error::{Error, Result};
 use crate::core::set_file::hex;
@@ -124,6 +125,22 @@ impl Database {
             Source::Mapped { path, .. } => format!("mmap:{}", path.display()),
             Source::Selected { whole, .. } => whole.source(),
         }
+    }
+
+    /// SHA-256 of the bit string, hexadecimal, if it comes from a file: nothing else tells which records these were.
+    pub fn sha256(&self) -> Result<Option<String>> {
+        if !matches!(&*self.source, Source::File { .. } | Source::Mapped { .. }) {
+            return Ok(None);
+        }
+        let mut hash = Sha256::new();
+        let mut part = vec![0; 1 << 20];
+        let total = self.shape.database_bytes();
+        for first in (0..total).step_by(part.len()) {
+            let bytes = (total - first).min(part.len() as u64) as usize;
+            self.read_bytes(first, &mut part[..bytes])?;
+            hash.update(&part[..bytes]);
+        }
+        Ok(Some(hex(&hash.finalize())))
     }
 
     /// Fills `out` with the bytes of the bit string from byte `first` on; bytes past the last record are zero. Changed

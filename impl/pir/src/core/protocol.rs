@@ -240,6 +240,14 @@ pub(crate) fn only<'a>(name: &'static str, messages: &'a Messages) -> Result<&'a
     }
 }
 
+/// The message of an update, of which there is one: a whole hint or its changes. So a client takes all of an update or nothing.
+pub(crate) fn update_of(messages: &Messages) -> Result<(&'static str, &Frame)> {
+    match &messages[..] {
+        [(name, message)] => Ok((*name, message)),
+        _ => Err(Error::message("hint_delta", "one message is expected for each update, and no other.")),
+    }
+}
+
 /// The client of a session; a server numbers its clients from 1 on.
 pub(crate) fn client_of<T>(clients: &[T], session: u64) -> Result<&T> {
     let index = session.checked_sub(1).and_then(|index| usize::try_from(index).ok());

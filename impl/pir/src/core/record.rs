@@ -121,6 +121,9 @@ pub struct DatabaseId {
     pub record_bits: u64,
     /// `seeded:<hex>`, `file:<path>` or `mmap:<path>`.
     pub source: String,
+    /// SHA-256 of the records in a file, back to back, hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sha256: Option<String>,
 }
 
 /// The program that measured.

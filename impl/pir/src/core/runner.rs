@@ -10,6 +10,7 @@ use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use crate::core::clock::{Group, Phase};
 use crate::core::database::{Database, Record};
@@ -96,7 +97,7 @@ pub struct Run<'a, P: Protocol> {
     noise_seconds: Option<f64>,
     context: Context<'a>,
     /// The generator from which each part of the session derives its own stream; see [`Self::draw_from`].
-    seed: [u8; 32],
+    seed: Zeroizing<[u8; 32]>,
     parties: Option<(ServerSession<P>, ClientSession<P>)>,
     link: Link,
     choices: ChaCha20Rng,
@@ -145,7 +146,7 @@ impl<'a, P: Protocol> Run<'a, P> {
                 noise: NoiseLog::default(),
                 progress,
             },
-            seed,
+            seed: Zeroizing::new(seed),
             parties: None,
             link: if options.seed.is_some() { Link::digesting(P::NAME) } else { Link::new(P::NAME) },
             choices: choices(options.seed),
@@ -159,7 +160,7 @@ impl<'a, P: Protocol> Run<'a, P> {
     /// Continues with a stream of randomness that belongs to this part alone. How often earlier parts were repeated depends on how long
     /// they took, and a seeded run must still send the same bytes on every machine.
     fn draw_from(&mut self, stream: Stream) {
-        self.context.rng = ChaCha20Rng::from_seed(self.seed);
+        self.context.rng = ChaCha20Rng::from_seed(*self.seed);
         self.context.rng.set_stream(match stream {
             Stream::Parties => 0,
             Stream::WarmUp => 1,

@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::core::error::{Error, Result};
 use crate::core::params::ParameterSet;
+use crate::core::text;
 
 /// The origin of a set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -129,8 +130,7 @@ pub struct ParameterFile {
 impl ParameterFile {
     /// Reads a file and the sets it extends.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "reading the parameter file", e))?;
-        Self::of(path, &text)
+        Self::of(path, &text::read(path, "reading the parameter file")?)
     }
 
     /// Resolves a set from `text`, as if `path` contained it.
@@ -148,9 +148,9 @@ impl ParameterFile {
                     base.display()
                 )));
             }
-            let text = std::fs::read_to_string(&base).map_err(|e| {
+            let text = text::read(&base, "reading").map_err(|e| {
                 let remedy = "Name a set of the same folder, or folder/name below params/.";
-                refuse(format!("`{name}`: reading {} failed: {e}. {remedy}", base.display()))
+                refuse(format!("`{name}`: {e} {remedy}"))
             })?;
             let (of_base, table) = parts(&base, &text)?;
             if of_base.protocol != header.protocol {
@@ -238,6 +238,9 @@ impl ParameterFile {
 
 /// A file's header and its own tables.
 fn parts(path: &Path, text: &str) -> Result<(Header, Table)> {
+    if text.len() > text::MOST_BYTES {
+        return Err(Error::Parameters { file: path.display().to_string(), problem: text::TOO_LONG.into() });
+    }
     let mut body: Table = toml::from_str(text).map_err(|e| syntax_error(path, text, &e))?;
     let header = HEADER.iter().filter_map(|&key| Some((key.to_string(), body.shift_remove(key)?))).collect();
     Ok((typed(&path.display().to_string(), &header)?, body))

@@ -15,6 +15,7 @@ use crate::residues::Word;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use storage::Aligned;
+use zeroize::Zeroize;
 
 /// Coefficient domain: element j of a limb is the coefficient of X^j.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,6 +33,12 @@ pub struct Poly<W: Word, D> {
     n: usize,
     primes: Arc<[u64]>,
     domain: PhantomData<D>,
+}
+
+impl<W: Word, D> Zeroize for Poly<W, D> {
+    fn zeroize(&mut self) {
+        self.data.zeroize();
+    }
 }
 
 impl<W: Word, D> Poly<W, D> {

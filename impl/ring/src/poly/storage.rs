@@ -5,6 +5,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use zeroize::Zeroize;
 
 #[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
 #[repr(C, align(64))]
@@ -16,6 +17,12 @@ pub(super) struct Aligned<W> {
     lines: Vec<Line>,
     len: usize,
     word: PhantomData<W>,
+}
+
+impl<W> Zeroize for Aligned<W> {
+    fn zeroize(&mut self) {
+        self.lines.iter_mut().for_each(|line| line.0.zeroize());
+    }
 }
 
 impl<W: Word> Aligned<W> {

@@ -10,6 +10,7 @@ use rand::{RngCore, TryRngCore};
 use sha2::{Digest, Sha256};
 #[cfg(target_arch = "x86_64")]
 use vaes::Vaes;
+use zeroize::Zeroize;
 
 /// A 128-bit seed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,6 +41,12 @@ impl Seed {
     /// The generator of this seed.
     pub fn prg(&self) -> Prg {
         Prg::new(self.0)
+    }
+}
+
+impl Zeroize for Seed {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
     }
 }
 

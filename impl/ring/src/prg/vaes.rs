@@ -3,12 +3,20 @@
 
 use std::arch::x86_64::*;
 
-/// The round keys of a processor that has the instructions.
-#[derive(Clone, Copy)]
+use zeroize::Zeroize;
+
+/// The round keys of a processor that has the instructions, wiped when dropped.
+#[derive(Clone)]
 pub(crate) struct Vaes {
     keys: [__m128i; 11],
     /// Registers have 512 bits, else 256.
     wide: bool,
+}
+
+impl Drop for Vaes {
+    fn drop(&mut self) {
+        self.keys.zeroize();
+    }
 }
 
 /// Bytes of a block.

@@ -28,7 +28,7 @@ fn phases_carry_error_of_the_stated_size() {
                 let mask = matrix
                     .row(i)
                     .iter()
-                    .zip(key)
+                    .zip(key.iter())
                     .fold(0u64, |sum, (&a, &s)| sum.wrapping_add(u64::from(a).wrapping_mul(u64::from(s))));
                 squares += f64::from(b.wrapping_sub(mask as u32) as i32).powi(2);
             }

@@ -221,6 +221,11 @@ pub fn read_changes<'a>(protocol: &str, message: &'a Frame, each: usize, shape: 
     payload.chunks_exact(each).map(change).collect()
 }
 
+/// The error of a change in a `hint_delta` that no two records differ by.
+pub fn impossible_change(index: u64) -> Error {
+    Error::message("hint_delta", format!("its change of record {index} is larger than an entry. Fetch the hint."))
+}
+
 /// Digits that are converted before they are stored: 64 KiB, which stay in the second-level cache.
 const TILE_ENTRIES: usize = 1 << 15;
 

@@ -9,7 +9,9 @@ mod radix;
 mod set;
 
 pub use code::RecordCode;
-pub use database::{EntryChange, LinearDatabase, hint_buffers_bytes, multiply_centred, read_changes};
+pub use database::{
+    EntryChange, LinearDatabase, hint_buffers_bytes, impossible_change, multiply_centred, read_changes,
+};
 pub use layout::{Layout, LinearNumbers, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};
 pub use set::{Lwe, PlainModuli, PlainModulus};

@@ -70,15 +70,16 @@ impl NegacyclicMatrix {
     pub fn encrypt_zero(
         &self,
         samples: usize,
-        keys: &[Vec<i32>],
+        keys: &[impl AsRef<[i32]>],
         error: &DiscreteGaussian,
         rng: &mut impl rand::RngCore,
     ) -> Result<Vec<Vec<u32>>> {
         let n = self.dimension();
-        if keys.iter().any(|key| key.len() != n || key.iter().any(|s| s.unsigned_abs() > MAX_KEY)) {
+        let keys = keys.iter().map(AsRef::as_ref);
+        if keys.clone().any(|key| key.len() != n || key.iter().any(|s| s.unsigned_abs() > MAX_KEY)) {
             return Err(Error::Workload(format!("a key has {n} coefficients of at most {MAX_KEY}")));
         }
-        let keys: Vec<_> = keys.iter().map(|key| self.ring.forward(self.ring.from_signed_i32(key))).collect();
+        let keys: Vec<_> = keys.map(|key| self.ring.forward(self.ring.from_signed_i32(key))).collect();
         let mut bodies = vec![Vec::with_capacity(samples.next_multiple_of(n)); keys.len()];
         let mut words = vec![0u64; n];
         for block in 0..samples.div_ceil(n) {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
 
 use crate::core::{Error, ErrorSize, LweInstance, Result, SecretKind, in_range};
 
@@ -40,7 +41,7 @@ impl Lwe {
     }
 
     /// `count` fresh secrets.
-    pub fn keys(&self, count: usize, rng: &mut impl rand::RngCore) -> Result<Vec<Vec<u32>>> {
+    pub fn keys(&self, count: usize, rng: &mut impl rand::RngCore) -> Result<Vec<Zeroizing<Vec<u32>>>> {
         let secret = self.secret.distribution();
         (0..count).map(|_| Ok(secret.sample(self.dimension, rng)?)).collect()
     }

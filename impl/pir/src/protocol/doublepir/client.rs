@@ -4,15 +4,16 @@ use lattice::lwe::{PublicMatrix, encrypt_zero, residual, round};
 use lattice::wire::Reader;
 use ring::matrix::dense;
 use ring::{DiscreteGaussian, Kernel};
+use zeroize::Zeroizing;
 
 use super::Set;
 use super::second::{HintUpdate, RowChange};
 use super::server::{Server, publics};
 use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::{
-    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
+    Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol, update_of,
 };
-use crate::parts::lwe_matrix::{Lwe, read_changes};
+use crate::parts::lwe_matrix::{Lwe, impossible_change, read_changes};
 
 /// Rows of the first layer that are decrypted outside an answer, at most.
 const ROWS: usize = 1024;
@@ -31,8 +32,8 @@ pub struct Query {
     index: u64,
     /// The number of this first-layer key in the noise log.
     number: u64,
-    first_key: Vec<u32>,
-    second_keys: Vec<Vec<u32>>,
+    first_key: Zeroizing<Vec<u32>>,
+    second_keys: Vec<Zeroizing<Vec<u32>>>,
 }
 
 /// The hint and the tables for decryption with it.
@@ -54,7 +55,7 @@ struct Word {
 
 /// The phase of a word of the first layer's answer, with the row of its hint.
 fn first_phase(query: &Query, row: &[u32], body: u32) -> u32 {
-    let mask = row.iter().zip(&query.first_key);
+    let mask = row.iter().zip(&*query.first_key);
     body.wrapping_sub(mask.fold(0u32, |sum, (&h, &s)| sum.wrapping_add(h.wrapping_mul(s))))
 }
 
@@ -265,34 +266,36 @@ impl protocol::Client for Client {
     }
 
     fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
-        let layers = self.layers;
-        for (name, message) in messages {
-            if *name == "hint" {
-                self.receive_hint(message.clone())?;
-                continue;
-            }
-            // The hint is moved out only after everything has been checked.
-            let changes = read_changes(NAME, message, layers.change_bytes() as usize, layers.first.shape)?;
-            message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
-            let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { continue };
-            let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
-            for (index, digits) in changes {
-                let (first_row, _, _) = layers.first.place(index);
-                let mut reader = Reader::of(digits);
-                let bias = layers.gadget.base() as i32 - 1;
-                let mut rows = Vec::new();
-                for entry in 0..layers.first.code.entries_per_record() as usize {
-                    let (copy, group) = layers.locate(first_row, entry);
-                    let digits = (0..layers.dimension * layers.gadget.length())
-                        .map(|_| (reader.bits(layers.change_bits()) as i32 - bias) as i16)
-                        .collect();
-                    rows.push(RowChange { copy, group, digits });
-                }
-                update.add(&rows)?;
-            }
-            let hint = update.finish();
-            self.offline = Some(Offline { first_public, second_public, hint });
+        let (layers, (name, message)) = (self.layers, update_of(messages)?);
+        if name == "hint" {
+            return self.receive_hint(message.clone());
         }
+        // The hint is moved out only after everything has been checked.
+        let changes = read_changes(NAME, message, layers.change_bytes() as usize, layers.first.shape)?;
+        message.check_epoch("hint_delta", self.offline()?.hint.epoch().wrapping_add(1))?;
+        let changed = changes.into_iter().map(|(index, digits)| row_changes(&layers, index, digits));
+        let changed = changed.collect::<Result<Vec<_>>>()?;
+        let Some(Offline { first_public, second_public, hint }) = self.offline.take() else { return Ok(()) };
+        let mut update = HintUpdate::new(&layers, &second_public, context.kernel, hint);
+        changed.iter().try_for_each(|rows| update.add(rows))?;
+        let hint = update.finish();
+        self.offline = Some(Offline { first_public, second_public, hint });
         Ok(())
     }
+}
+
+/// The changed digits of the rows of a record, which are differences of two digits.
+fn row_changes(layers: &Layers, index: u64, digits: &[u8]) -> Result<Vec<RowChange>> {
+    let (first_row, _, _) = layers.first.place(index);
+    let mut reader = Reader::of(digits);
+    let bias = layers.gadget.base() as i32 - 1;
+    let row = |entry| {
+        let (copy, group) = layers.locate(first_row, entry);
+        let digits = (0..layers.dimension * layers.gadget.length()).map(|_| {
+            let change = reader.bits(layers.change_bits()) as i32 - bias;
+            if change > bias { Err(impossible_change(index)) } else { Ok(change as i16) }
+        });
+        digits.collect::<Result<_>>().map(|digits| RowChange { copy, group, digits })
+    };
+    (0..layers.first.code.entries_per_record() as usize).map(row).collect()
 }

@@ -5,6 +5,7 @@ use lattice::lwe::{encrypt_zero, residual};
 use lattice::wire::{Reader, Writer};
 use lattice::{Rlwe, RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
+use zeroize::Zeroizing;
 
 use super::Set;
 use super::blocks::Remainders;
@@ -20,7 +21,7 @@ use crate::core::{
 pub struct Query {
     index: u64,
     /// s of LWE.
-    secret: Vec<u32>,
+    secret: Zeroizing<Vec<u32>>,
     /// The key of the ciphertexts.
     key: RlweKey<u32>,
 }
@@ -121,7 +122,8 @@ impl Client {
         let (_, column, _) = linear.place(query.index);
         let rows = server.hint.chunks_exact(n).zip(&words).enumerate();
         let error = |(row, (hint, word)): (usize, (&[u32], &u32))| {
-            let product = hint.iter().zip(&query.secret).fold(0u32, |sum, (h, s)| sum.wrapping_add(h.wrapping_mul(*s)));
+            let product =
+                hint.iter().zip(&*query.secret).fold(0u32, |sum, (h, s)| sum.wrapping_add(h.wrapping_mul(*s)));
             residual(word.wrapping_sub(product), linear.scale(), server.database.entry(row, column))
         };
         log.add("answer", f64::from(linear.scale()) / 2.0, rows.map(error));

@@ -14,9 +14,10 @@ use super::set::{Answer, NAME, Set};
 use super::window::{Taken, Window};
 use crate::core::seed::SEED_BYTES;
 use crate::core::{
-    Context, Error, FrameBuilder, Group, Messages, Record, Request, Result, Shape, copy_bits, only, protocol,
+    Context, Error, FrameBuilder, Group, Messages, Record, Request, Result, Shape, check_change, copy_bits, only,
+    protocol,
 };
-use crate::parts::lwe_matrix::read_changes;
+use crate::parts::lwe_matrix::{impossible_change, read_changes};
 use lattice::wire::Writer;
 
 /// A client with the windows of hints that it has, the requests under way, and what it knows of the database.
@@ -329,6 +330,11 @@ impl protocol::Client for Client {
         let public = self.public.as_mut().ok_or_else(|| Error::message("seed", "it must be fetched first."))?;
         let epoch = public.epoch.wrapping_add(1);
         message.check_epoch("hint_delta", epoch)?;
+        if let Some((index, _)) =
+            changes.iter().find(|(index, bytes)| check_change(layout.shape, *index, bytes).is_err())
+        {
+            return Err(impossible_change(*index));
+        }
         for (index, bytes) in changes {
             let position = public.permutation.apply(layout.place(index).0) as u32;
             let delta = layout.in_entry(index, bytes);

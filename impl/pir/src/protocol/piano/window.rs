@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rand::RngCore;
 use ring::Seed;
 use ring::secret::uniform_below;
+use zeroize::Zeroizing;
 
 use super::hints::{Sums, xor};
 use super::layout::Layout;
@@ -25,7 +26,7 @@ const TAGS_TOGETHER: usize = 1 << 14;
 
 /// The state of one window.
 pub(super) struct Window {
-    pub(super) key: Seed,
+    pub(super) key: Zeroizing<Seed>,
     pub(super) sets: Sets,
     /// By hint: the tag of its set, and the position of an entry that stands in the set for the one of its chunk.
     pub(super) tags: Vec<u32>,
@@ -70,7 +71,7 @@ impl Window {
     /// A window whose sets are those of the key.
     pub fn of_key(layout: &Layout, key: Seed) -> Self {
         Self {
-            key,
+            key: Zeroizing::new(key),
             sets: Sets::new(&key, layout.chunk),
             tags: (0..layout.hints as u32).collect(),
             programmed: vec![NONE; layout.hints],

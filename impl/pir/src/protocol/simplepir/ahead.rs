@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use lattice::lwe::PublicMatrix;
+use zeroize::Zeroizing;
 
 use super::hint::Hint;
 use crate::core::{Error, Result};
@@ -11,11 +12,11 @@ use crate::parts::lwe_matrix::{EntryChange, Layout};
 /// A query to which only the index is to be added, and what takes its mask off the answer.
 pub(super) struct Ahead {
     /// The secret s. It serves one query, and the changes of [`Self::products`] that updates ask for.
-    pub key: Vec<u32>,
+    pub key: Zeroizing<Vec<u32>>,
     /// A s + e.
     pub body: Vec<u32>,
     /// H s.
-    pub products: Vec<u32>,
+    pub products: Zeroizing<Vec<u32>>,
 }
 
 /// Queries made ahead, the oldest first. Each leaves when it is used, so that none can serve twice.
@@ -24,9 +25,9 @@ pub(super) struct Stock(VecDeque<Ahead>);
 
 impl Stock {
     /// Adds queries of these secrets and bodies.
-    pub fn add(&mut self, keys: Vec<Vec<u32>>, bodies: Vec<Vec<u32>>, hint: &Hint, rows: usize) {
+    pub fn add(&mut self, keys: Vec<Zeroizing<Vec<u32>>>, bodies: Vec<Vec<u32>>, hint: &Hint, rows: usize) {
         let made = keys.into_iter().zip(bodies).map(|(key, body)| {
-            let products = (0..rows).map(|row| hint.inner_product(row, &key)).collect();
+            let products = Zeroizing::new((0..rows).map(|row| hint.inner_product(row, &key)).collect());
             Ahead { key, body, products }
         });
         self.0.extend(made);
@@ -49,7 +50,7 @@ impl Stock {
         let (first_row, column, _) = layout.place(change.index);
         let mask = public.row(column);
         for ahead in &mut self.0 {
-            let mask = mask.iter().zip(&ahead.key).fold(0u32, |sum, (&a, &s)| sum.wrapping_add(a.wrapping_mul(s)));
+            let mask = mask.iter().zip(&*ahead.key).fold(0u32, |sum, (&a, &s)| sum.wrapping_add(a.wrapping_mul(s)));
             for (product, &delta) in ahead.products[first_row..].iter_mut().zip(&change.deltas) {
                 *product = product.wrapping_add((i32::from(delta) as u32).wrapping_mul(mask));
             }

@@ -2,14 +2,17 @@
 
 use lattice::lwe::{PublicMatrix, encrypt_zero, residual};
 use ring::{DiscreteGaussian, Seed};
+use zeroize::Zeroizing;
 
 use super::Set;
 use super::ahead::Stock;
 use super::hint::Hint;
 use super::server::{Server, delta_bytes};
 use crate::core::seed::SEED_BYTES;
-use crate::core::{Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, read_changes};
+use crate::core::{
+    Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol, update_of,
+};
+use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, impossible_change, read_changes};
 
 /// The client's offline messages.
 struct Offline {
@@ -22,9 +25,9 @@ struct Offline {
 /// One requested index, with the secret of its query. Every query has its own secret.
 pub struct Query {
     index: u64,
-    key: Vec<u32>,
+    key: Zeroizing<Vec<u32>>,
     /// Version of the database, and H s of it, where that was computed ahead.
-    ahead: Option<(u16, Vec<u32>)>,
+    ahead: Option<(u16, Zeroizing<Vec<u32>>)>,
 }
 
 /// The hint and the tables for decryption with it.
@@ -77,7 +80,7 @@ impl Client {
 }
 
 /// Secrets, and bodies under each.
-type Encrypted = (Vec<Vec<u32>>, Vec<Vec<u32>>);
+type Encrypted = (Vec<Zeroizing<Vec<u32>>>, Vec<Vec<u32>>);
 
 impl Query {
     /// <H[row], s>. What was computed ahead serves the version of the database that it was computed for.
@@ -182,29 +185,31 @@ impl protocol::Client for Client {
     }
 
     fn update(&mut self, messages: &Messages, _: &mut Context) -> Result<()> {
-        for (name, message) in messages {
-            if *name == "hint" {
-                self.receive_hint(message.clone())?;
-                continue;
-            }
-            let entries = self.layout.code.entries_per_record();
-            let each = delta_bytes(1, entries) as usize;
-            let layout = self.layout;
-            let deltas = |bytes: &[u8]| bytes.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]])).collect();
-            let changes = read_changes(self.protocol, message, each, layout.shape)?;
-            let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
-            let epoch = offline.epoch.wrapping_add(1);
-            message.check_epoch("hint_delta", epoch)?;
-            // Nothing is changed before everything is checked.
-            for (index, bytes) in changes {
-                let change = EntryChange { index, deltas: deltas(bytes) };
-                offline.hint.apply(&change, &layout, &offline.public);
-                if let Some(stock) = &mut self.stock {
-                    stock.apply(&change, &layout, &offline.public);
-                }
-            }
-            offline.epoch = epoch;
+        let (name, message) = update_of(messages)?;
+        if name == "hint" {
+            return self.receive_hint(message.clone());
         }
+        let layout = self.layout;
+        let each = delta_bytes(1, layout.code.entries_per_record()) as usize;
+        let deltas = |bytes: &[u8]| bytes.chunks_exact(2).map(|two| i16::from_le_bytes([two[0], two[1]])).collect();
+        let changes = read_changes(self.protocol, message, each, layout.shape)?;
+        let offline = self.offline.as_mut().ok_or_else(|| Error::message("hint", "it must be fetched first."))?;
+        let epoch = offline.epoch.wrapping_add(1);
+        message.check_epoch("hint_delta", epoch)?;
+        let changes = changes.into_iter().map(|(index, bytes)| EntryChange { index, deltas: deltas(bytes) });
+        let changes: Vec<_> = changes.collect();
+        let beyond = |delta: &i16| u32::from(delta.unsigned_abs()) >= layout.code.plain_modulus();
+        if let Some(change) = changes.iter().find(|change| change.deltas.iter().any(beyond)) {
+            return Err(impossible_change(change.index));
+        }
+        // Nothing is changed before everything is checked.
+        for change in changes {
+            offline.hint.apply(&change, &layout, &offline.public);
+            if let Some(stock) = &mut self.stock {
+                stock.apply(&change, &layout, &offline.public);
+            }
+        }
+        offline.epoch = epoch;
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use crate::core::runner::{Options, Run, Session};
 use crate::core::session::ServerSession;
 use crate::core::workload::{Shape, Workload};
 
-/// The conformance of a protocol, one line in its tests: two tests in a module of that name. `make check` runs the first alone.
+/// The conformance of a protocol, one line in its tests: three tests in a module of that name. `make check` runs the first alone.
 macro_rules! conformance {
     ($name:ident: $protocol:ty, $set:expr, $shapes:expr, $queries:expr, $updates:expr) => {
         mod $name {
@@ -28,6 +28,11 @@ macro_rules! conformance {
             #[test]
             fn conforms_at_every_shape() {
                 $crate::protocol::tests_support::conforms_at_others::<$protocol>(&$set, $shapes, $queries, $updates);
+            }
+
+            #[test]
+            fn withstands_bad_messages() {
+                $crate::protocol::tests_support::withstands::<$protocol>(&$set, $shapes[$shapes.len() / 2]);
             }
         }
     };

@@ -1,10 +1,12 @@
 //! What every protocol's tests do: fill a server, ask, compare, update, corrupt.
 
+mod bad_messages;
 mod conformance;
 mod secrets;
 mod toy;
 mod wire;
 
+pub use bad_messages::withstands;
 pub(crate) use conformance::conformance;
 pub use conformance::{
     check_everywhere, conforms_at_others, conforms_at_two, grows_up_to_the_bounds, retrieves_all,

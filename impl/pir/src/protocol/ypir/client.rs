@@ -2,6 +2,7 @@
 
 use lattice::{RlweKey, SplitRing, SplitRlwe};
 use ring::DiscreteGaussian;
+use zeroize::Zeroizing;
 
 use super::layout::{Layers, MAX_PACKED_ENTRIES};
 use super::public::Public;
@@ -16,7 +17,7 @@ use crate::parts::digits::values_of;
 /// One requested index, with the secrets of its query.
 pub struct Query {
     index: u64,
-    first_key: Vec<i32>,
+    first_key: Zeroizing<Vec<i32>>,
     second_key: RlweKey<u32>,
 }
 
@@ -61,7 +62,7 @@ impl protocol::Client for Client {
             self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))?;
         let rng = &mut context.rng;
         let (secret, dimension) = (params.lwe.secret.distribution(), params.lwe.dimension);
-        let first_keys: Vec<Vec<i32>> =
+        let first_keys: Vec<Zeroizing<Vec<i32>>> =
             (0..indices.len()).map(|_| Ok(secret.sample_small(dimension, rng)?)).collect::<Result<_>>()?;
         let firsts = public.first.encrypt_zero(layers.first.columns, &first_keys, &self.first_error, rng)?;
         let key_bytes = layers.key_bytes(params) as usize;
@@ -203,7 +204,7 @@ impl Client {
             let digits: Vec<u64> =
                 (0..layers.answer_digits).map(|digit| self.answer_digit(residues, copy, digit)).collect();
             let body = values_of(params.digits(), &digits, 1)[0];
-            let products = masks.iter().zip(&query.first_key);
+            let products = masks.iter().zip(&*query.first_key);
             let mask: i64 = products.map(|(&mask, &s)| i64::from(mask) * i64::from(s)).sum();
             (i64::from(body) - mask).rem_euclid(params.layers.switched_modulus.into())
         };

@@ -1,0 +1,154 @@
+//! Input at the edges of what people type and files hold: each is served, or refused in one sentence that is true.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use common::{Lab, SIMPLE, said};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+const ROW: [&str; 4] = ["--records", "1000", "--record-bits", "8"];
+const SMALL: &str = "params/simplepir/small.toml";
+
+#[test]
+fn text_files_are_utf_8_and_short() {
+    let lab = Lab::new();
+    let utf_16: Vec<u8> = SIMPLE.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let long = format!("{SIMPLE}# {}\n", "x".repeat(1 << 20));
+    let value = SIMPLE.replace("\"uniform\"", &format!("\"{}\"", "y".repeat(500_000)));
+    let start = Instant::now();
+    for (name, text, parts) in [
+        ("utf16", [&[0xff, 0xfe][..], &utf_16].concat(), &["byte 0 is not UTF-8", "UTF-16"][..]),
+        ("latin", b"title = \"caf\xe9\"".to_vec(), &["byte 12 is not UTF-8"]),
+        ("long", long.into_bytes(), &["more than 1 MiB"]),
+        ("array", format!("title = [{}]", "1,".repeat(5_000_000)).into_bytes(), &["more than 1 MiB"]),
+        ("value", value.into_bytes(), &["lwe.secret", "letters) ..."]),
+    ] {
+        let file = format!("params/simplepir/{name}.toml");
+        lab.put(&file, text);
+        let refused = lab.pirlab(&[&["describe", &file], &ROW[..]].concat());
+        refused.is_refused(&[&[name], parts].concat());
+        assert!(!refused.err.contains("permissions") && refused.err.len() < 5000, "{}", refused.err);
+    }
+    assert!(start.elapsed() < Duration::from_secs(20), "a long file is not read to its end");
+    lab.put("params/simplepir/marked.toml", [b"\xef\xbb\xbf", SIMPLE.as_bytes()].concat());
+    for command in [&["describe", "simplepir/marked"][..], &["resolve", "params/simplepir/marked.toml"]] {
+        let shape: &[&str] = if command[0] == "describe" { &ROW } else { &[] };
+        assert_eq!(lab.pirlab(&[command, shape].concat()).code, 0, "{command:?}");
+    }
+    lab.put("g.json", [&[0xff, 0xfe][..], &utf_16].concat());
+    lab.run(&["--group", "g.json"]).is_refused(&["g.json", "UTF-8"]);
+}
+
+#[test]
+fn negative_numbers_are_values() {
+    let lab = Lab::new();
+    let run = |more: &[&str]| lab.run(&[&[SMALL, "--out", "r.json"], &ROW[..], more].concat());
+    run(&["--noise-seconds", "-1"]).is_refused(&["noise seconds = -1", "from 0 to"]);
+    run(&["--updates", "-1"]).is_refused(&["--updates", "-1"]);
+}
+
+/// A line that is not UTF-8 has its answer, the next one too, and each comes before the next request is sent.
+#[test]
+fn batches_answer_line_by_line() {
+    let lab = Lab::new();
+    let describe = json!({"id": "a", "parameters": SMALL, "records": 1000, "record_bits": 8}).to_string();
+    let primitive = json!({"id": "a", "primitive": "prg", "settings": {}}).to_string();
+    for (command, request) in [(&["describe"][..], describe), (&["primitive", "describe"], primitive)] {
+        let mut command = lab.command(&[command, &["--batch"]].concat());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (mut input, mut answers) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let long = format!("{{\"id\": \"b\", \"parameters\": {}}}", "[".repeat(100_000));
+        for line in [b"\xff\xfe{".to_vec(), request.into_bytes(), long.into_bytes()] {
+            input.write_all(&[&line[..], b"\n"].concat()).unwrap();
+            input.flush().unwrap();
+            let mut answer = String::new();
+            answers.read_line(&mut answer).unwrap();
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            assert!(
+                answer["id"] == "a" || answer["error"].as_str().is_some_and(|error| error.len() < 5000),
+                "{answer}"
+            );
+        }
+        drop(input);
+        assert_eq!(said(child.wait_with_output().unwrap()).code, 0);
+    }
+}
+
+#[test]
+fn long_names_and_full_disks() {
+    let lab = Lab::new();
+    let run = |out: &str| lab.run(&[&[SMALL, "--repetitions", "1", "--out", out], &ROW[..]].concat());
+    for name in ["n".repeat(250), "\u{e9}".repeat(125)] {
+        let done = run(&name);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert_eq!(lab.json(&name)["status"], "ok");
+    }
+    if cfg!(target_os = "linux") {
+        run("/dev/full").is_refused(&["/dev/full", "No space left"]);
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut list = lab.command(&["list"]);
+        said(list.stdout(full).output().unwrap()).is_refused(&["standard output", "No space left"]);
+    }
+}
+
+/// A record tells the bytes of a database that is a file, which its name does not.
+#[test]
+fn records_tell_the_contents_of_a_file() {
+    let lab = Lab::new();
+    let bytes: Vec<u8> = (0..1500u32).map(|i| ((i * i) >> 3) as u8).collect();
+    lab.put("my.bin", &bytes);
+    let digest: String = Sha256::digest(&bytes[..1000]).iter().map(|byte| format!("{byte:02x}")).collect();
+    for (database, expected) in
+        [("file:my.bin", json!(digest)), ("mmap:my.bin", json!(digest)), ("seeded:7", Value::Null)]
+    {
+        let more = [SMALL, "--repetitions", "1", "--out", "r.json", "--database", database];
+        assert_eq!(lab.run(&[&more[..], &ROW[..]].concat()).code, 0);
+        assert_eq!(lab.json("r.json")["database"]["sha256"], expected, "{database}");
+    }
+}
+
+#[test]
+fn traffic_beyond_the_database_is_remarked() {
+    let lab = Lab::new();
+    let page = |records: &str| lab.pirlab(&["describe", SMALL, "--records", records, "--record-bits", "8"]).out;
+    assert!(page("17").contains("more than the database (17 B): downloading it takes less"));
+    assert!(!page("2^24").contains("downloading"));
+}
+
+/// A protocol's name stands for the set that the file of best sets has for the database, or for the nearest one.
+#[test]
+fn a_protocol_takes_its_best_set() {
+    let lab = Lab::new();
+    let row = |records: u64, bits: u64, set: &str| json!(["simplepir", records, bits, set, 130.2, -44.0, 0.05]);
+    lab.put("params/simplepir/other.toml", SIMPLE);
+    let rows =
+        [row(1 << 10, 64, "simplepir/small"), row(1 << 14, 64, "simplepir/other"), row(1 << 20, 8, "simplepir/gone")];
+    let best =
+        |rows: &[Value]| lab.put("params/best.json", json!({"schema": "pirlab/best/1", "rows": rows}).to_string());
+    best(&rows);
+    let run = |records: &str| {
+        lab.run(&["simplepir", "--records", records, "--record-bits", "60", "--repetitions", "1", "--out", "r.json"])
+    };
+    for (records, set, warns) in [("1000", "small", false), ("1025", "other", false), ("20000", "other", true)] {
+        let done = run(records);
+        assert_eq!(done.code, 0, "{}", done.err);
+        assert_eq!(lab.json("r.json")["parameters"]["name"], format!("simplepir/{set}"));
+        let words = format!("simplepir/{set} is taken: of the sets of simplepir that reach 128 bits");
+        assert!(done.err.contains(&words) && done.err.contains("130.2 bits, failure 2^-44.0, 50.0 ms"), "{}", done.err);
+        assert_eq!(done.err.contains("warning: no larger database is in"), warns, "{}", done.err);
+    }
+    let described = lab.pirlab(&["describe", "simplepir", "--records", "1000", "--record-bits", "60"]);
+    assert!(described.out.starts_with("simplepir/small of simplepir"), "{}", described.out);
+    best(&rows[2..]);
+    run("1000").is_refused(&["protocol simplepir", "has no set for", "records of 60 bits", "pirlab list"]);
+    best(&[json!(7)]);
+    run("1000").is_refused(&["best.json"]);
+    std::fs::remove_file(lab.path("params/best.json")).unwrap();
+    run("1000").is_refused(&["best.json", "reading the best sets"]);
+}

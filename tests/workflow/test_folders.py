@@ -1,0 +1,64 @@
+"""Names of folders, the environment of jobs, and what the Makefile makes of both."""
+
+import os
+import subprocess
+
+import pytest
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.files import ROOT, PlanError
+from pirlab_workflow.folders import environment, plain
+from pirlab_workflow.plan import Plan
+
+STRANGE = """o'brien "x"; $ é #1 [a]* & (b) ~ 2e5 %d \\n"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("out/", "out"), ("./out", "out"), ("a//b", "a/b"), ("/a/./b/", "/a/b"), ("1e5", "1e5"), (STRANGE, STRANGE)],
+)
+def test_names_are_made_plain(name, expected):
+    assert plain("results", name) == expected
+    plan = Plan(read_profile("tiny", results=name, figures=f"{name}/figures"))
+    assert plan.profile["results"] == expected and str(plan.settings()).startswith(f"{expected}/")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("r{x}", "has `{`"),
+        ("a\nb", "has a line break"),
+        ("\udcff", "cannot be printed"),
+        ("-out", "begins with `-`"),
+        (" out", "begins or ends with a space"),
+        (".", "is this folder itself or one around it"),
+        ("..", "is this folder itself or one around it"),
+        (str(ROOT), "is this folder itself or one around it"),
+    ],
+)
+def test_names_that_cannot_work_are_refused_in_a_sentence(name, words):
+    with pytest.raises(PlanError, match=r"^RESULTS=") as refused:
+        read_profile("tiny", results=name)
+    assert words in str(refused.value) and str(refused.value).endswith(": give another name.")
+
+
+def make(*words, **environment):
+    """What make says, of recipes that it does not run."""
+    command = ["make", "--no-print-directory", "--dry-run", *words]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
+
+
+def test_recipes_take_names_from_the_environment():
+    words = [f"{name}=o'brien; rm -rf" for name in ("PROFILE", "RESULTS", "FIGURES", "ONLY")]
+    said = make("reproduce", "plan", "calibrate", "search", "bench", "reference", "redraw", "help", *words)
+    assert said.returncode == 0 and '--results="$RESULTS"' in said.stdout and "brien" not in said.stdout
+    refused = make("plan", "RESULTS=a$b")
+    assert refused.returncode == 2 and "RESULTS has a dollar sign" in refused.stderr
+
+
+def test_nothing_is_kept_in_a_home_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.delenv("CARGO_HOME", raising=False)
+    rule = "--eval=print: ; @+echo $$CARGO_HOME"
+    assert make(rule, "print", HOME="/dev/null/home").stdout.splitlines()[-1] == str(ROOT / ".cache/cargo")
+    assert make(rule, "print", HOME=str(tmp_path)).stdout.splitlines()[-1] == str(tmp_path / ".cargo")
+    own = {name: value for name, value in environment().items() if str(ROOT / ".cache") in value}
+    assert own.keys() == {"XDG_CACHE_HOME", "MPLCONFIGDIR"}
