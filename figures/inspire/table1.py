@@ -49,7 +49,10 @@ def lattice_parameters(description: dict[str, Any]) -> list[dict[str, Any]]:
     layout, found = description["layout"], []
     for instance in description["instances"]:
         first_layer = instance["modulus"] == "2^32"
-        p = layout["plain_modulus"] if first_layer or "digit_bits" not in layout else 2 ** layout["digit_bits"]
+        if "digit_bits" in layout and not first_layer:
+            p = 2 ** layout["digit_bits"]
+        else:
+            p = layout["plain_modulus"] if "plain_modulus" in layout else layout["slot_moduli"][0]
         entry = {"instance": instance["name"], "d": instance["dimension"], "log2_q": instance["log2_modulus"]}
         entry |= {"sigma_chi": instance["error_stddev"], "secret": secret_text(instance["secret"]), "p": p}
         if not first_layer:
