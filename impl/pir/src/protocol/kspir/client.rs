@@ -1,6 +1,6 @@
 //! KSPIR's client: one secret that serves all queries.
 
-use lattice::SeededRgsw;
+use lattice::{Masks, SeededRgsw};
 use rand::RngCore;
 
 use super::Set;
@@ -8,6 +8,7 @@ use super::engine::Engine;
 use super::keys::{Secret, write_keys};
 use super::server::{Server, query_bytes};
 use super::set::NAME;
+use crate::core::seed::fresh_seed;
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 
 /// The secret, and what it is used with.
@@ -20,9 +21,10 @@ pub struct Client {
 
 impl Client {
     /// The encrypted column of a record, and the encrypted monomial that selects its item.
-    fn write_query(&mut self, index: u64, context: &mut Context) -> Result<Vec<u8>> {
+    fn write_query(&self, index: u64, context: &mut Context) -> Result<Vec<u8>> {
         let (Engine { layout, scheme, ring, selector, .. }, rng) = (&self.engine, &mut context.rng);
-        let (place, Secret { key, error, masks, .. }) = (layout.place(index), &mut self.secret);
+        let (place, Secret { key, error, .. }) = (layout.place(index), &self.secret);
+        let masks = &mut Masks::new(fresh_seed(rng));
         let slots = scheme.modulus().encode(&layout.query(place.column))?;
         let mut out = scheme.encrypt(key, &slots, error, masks, rng)?.to_bytes(ring);
         let back = ring.monomial_ntt(2 * ring.n() - place.class);
@@ -59,7 +61,7 @@ impl protocol::Client for Client {
     }
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
-        let keys = write_keys(&self.engine, &mut self.secret, &mut context.rng)?;
+        let keys = write_keys(&self.engine, &self.secret, &mut context.rng)?;
         Ok(vec![("keys", Frame::of(NAME, "keys", &keys))])
     }
 

@@ -8,6 +8,7 @@ use ring::DiscreteGaussian;
 
 use super::engine::Engine;
 use super::{Layout, Set};
+use crate::core::seed::fresh_seed;
 use crate::core::{Error, FINGERPRINT_BYTES, Result};
 
 /// The secret of all queries.
@@ -17,12 +18,10 @@ pub struct Secret {
     /// Modulo q P.
     pub wide: RlweKey<u32>,
     pub error: DiscreteGaussian,
-    /// The masks of everything that is encrypted under the secret.
-    pub masks: Masks,
 }
 
 impl Secret {
-    /// A fresh secret, with the masks of a fresh seed.
+    /// A fresh secret.
     pub fn sample(engine: &Engine, rng: &mut impl RngCore) -> Result<Self> {
         let rlwe = &engine.set.rlwe;
         let key = RlweKey::sample(&engine.ring, &rlwe.secret.distribution(), rng)?;
@@ -30,7 +29,6 @@ impl Secret {
             wide: RlweKey::from_coefficients(engine.baby.key_ring(), key.coefficients().to_vec())?,
             key,
             error: rlwe.error.sampler()?,
-            masks: Masks::new(crate::core::seed::fresh_seed(rng)),
         })
     }
 }
@@ -51,12 +49,12 @@ pub fn key_bytes(set: &Set, layout: &Layout) -> u64 {
 }
 
 /// Makes the message.
-pub fn write_keys(engine: &Engine, secret: &mut Secret, rng: &mut impl RngCore) -> Result<Vec<u8>> {
-    let Secret { key, wide, error, masks } = secret;
+pub fn write_keys(engine: &Engine, secret: &Secret, rng: &mut impl RngCore) -> Result<Vec<u8>> {
+    let (Secret { key, wide, error }, masks) = (secret, &mut Masks::new(fresh_seed(rng)));
     let mut out = Vec::with_capacity(key_bytes(&engine.set, &engine.layout) as usize);
     out.extend(engine.set.fingerprint()?);
     for (gadget, key, exponents) in
-        [(&engine.baby, &*wide, engine.baby_exponents()), (&engine.giant, &*key, engine.giant_exponents())]
+        [(&engine.baby, wide, engine.baby_exponents()), (&engine.giant, key, engine.giant_exponents())]
     {
         for exponent in exponents {
             out.extend(SeededKey::automorphism(gadget, key, exponent, error, masks, rng)?.to_bytes(gadget));
