@@ -67,17 +67,6 @@ SMALL["hintlesspir"] = {
     "switch.mask_modulus": [1 << 34, 1 << 31, 1 << 28],
     "switch.body_modulus": [1 << 28, 1 << 25, 1 << 22],
 }
-SMALL["kspir"] = {
-    "rlwe": space_file.load("kspir").narrowed().axes[0].values[1:],
-    "special_modulus": [16760833],
-    "baby_keys": [64, 8],
-    "baby_gadget": [3],
-    "giant_gadget": [2],
-    "selector_gadget": [2],
-    "packing_gadget": [4, 2],
-    "switch.mask_modulus": [1 << 26, 1 << 24],
-    "switch.body_modulus": [1 << 19, 1 << 17],
-}
 SMALL["respire"] = {
     "rlwe": [RINGS[2], RINGS[3] | {"secret": {"kind": "gaussian", "stddev": 4.5}, "error": {"stddev": 4.5}}],
     "plain_bits": [5, 4],
