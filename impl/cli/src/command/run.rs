@@ -30,7 +30,7 @@ use crate::units::{self, parse_count};
 /// written). Sizes may be written 1048576, 1_000_000 or 2^20.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Parameter file, the name of a set below --params-root, or that of a protocol, whose best set for the database is then taken.
+    /// A parameter file, the name of a set below --params-root, or the name of a protocol. A protocol takes its best set for the database.
     #[arg(value_name = "PARAMS", required_unless_present = "group")]
     parameters: Option<PathBuf>,
     /// Replaces or adds a value of the set, by dotted key: folding.rows=8192. May be given for several keys.

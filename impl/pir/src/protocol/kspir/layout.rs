@@ -45,7 +45,10 @@ pub struct Place {
 }
 
 impl Layout {
-    /// The layout of that shape in plaintexts of so many slots, of entries of so many bits; refuses one of more than N items a column.
+    /// Lays out a database of this shape in plaintexts of `slots` slots, each an entry of `entry_bits` bits.
+    ///
+    /// # Errors
+    /// More than N items a column.
     pub fn new(shape: Shape, (slots, entry_bits): (usize, u32), baby_steps: usize) -> Result<Self> {
         let item_bits = slots as u64 * u64::from(entry_bits);
         let records_per_item = (item_bits / shape.record_bits).max(1);

@@ -177,7 +177,7 @@ impl<'a, S: Protocol> Exchange<'a, S> {
         Ok(())
     }
 
-    /// Starts anew with fresh parties: what was taken changed one of them.
+    /// Replaces both parties, one of which has changed by the message that it took.
     fn renew(&mut self) {
         *self = Self::new(self.params, self.shape);
     }
