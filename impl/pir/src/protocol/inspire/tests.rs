@@ -13,8 +13,8 @@ use crate::core::seed::fresh_seed;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, grows_up_to_the_bounds, noise_variance, read, retrieves_all,
-    retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, conformance, context, grows_up_to_the_bounds, noise_variance, read, refuses,
+    retrieves_all, retrieves_long_records, updates_like_fresh,
 };
 
 const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
@@ -244,9 +244,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("protocol = \"inspire\"", "protocol = \"inspire0\"", "protocol"),
     ] {
         let text = set_text();
-        assert!(text.contains(from), "{from}");
-        let error = read::<Inspire>(&text.replace(from, to)).unwrap_err().to_string();
-        assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
+        refuses::<Inspire>(&text, from, to, key);
     }
 }
 

@@ -13,5 +13,5 @@ pub use conformance::{
     retrieves_long_records, updates_like_fresh,
 };
 pub use secrets::noise_variance;
-pub use toy::{ALL_SHAPES, committed, context, in_full, read, set_text, small_set, up_to};
+pub use toy::{ALL_SHAPES, committed, context, in_full, read, refuses, set_text, small_set, up_to};
 use toy::{parties, parties_of};

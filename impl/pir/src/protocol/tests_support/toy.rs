@@ -62,6 +62,13 @@ pub fn read<S: Protocol>(text: &str) -> Result<S::Set> {
     crate::registry::read::<S>(&ParameterFile::of("params/test/test.toml".as_ref(), text)?)
 }
 
+/// Asserts that a set whose text has `to` for `from` is refused with the name of the key.
+pub fn refuses<S: Protocol>(text: &str, from: &str, to: &str, key: &str) {
+    assert!(text.contains(from), "{from}");
+    let error = read::<S>(&text.replace(from, to)).err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
+}
+
 /// The committed set of that name.
 pub fn committed<S: Protocol>(name: &str) -> S::Set {
     let path = format!("{}/../../params/{name}.toml", env!("CARGO_MANIFEST_DIR"));

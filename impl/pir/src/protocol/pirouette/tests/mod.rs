@@ -2,10 +2,7 @@ mod full_size;
 mod refused;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use rand_chacha::ChaCha20Rng;
-use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
 use super::keys::SEED;
@@ -18,7 +15,7 @@ use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
-use crate::protocol::tests_support::{conformance, grows_up_to_the_bounds, read};
+use crate::protocol::tests_support::{self, conformance, grows_up_to_the_bounds, read};
 
 /// What both protocols' toy sets share: dimension 256, real noise, no security.
 const COMMON: &str = r#"
@@ -86,15 +83,7 @@ fn try_set<F: Selecting>(query: &str, changes: &[(&str, &str)]) -> Result<Set<F>
 }
 
 fn context(threads: usize) -> Context<'static> {
-    Context {
-        kernel: Kernel::best(),
-        threads,
-        streamed: false,
-        rng: ChaCha20Rng::seed_from_u64(1),
-        clock: Arc::default(),
-        noise: Default::default(),
-        progress: &Silent,
-    }
+    tests_support::context(Kernel::best(), threads)
 }
 
 // Several records a slot.

@@ -10,8 +10,8 @@ use super::public::Public;
 use super::*;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, retrieves_long_records, up_to,
-    updates_like_fresh,
+    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, refuses, retrieves_long_records,
+    up_to, updates_like_fresh,
 };
 
 /// A set of toy dimensions: right in every respect but security.
@@ -128,9 +128,7 @@ fn values_out_of_range_are_refused_by_name() {
         (GAUSSIAN, "{ kind = \"fixed_weight\", plus = 100, minus = 29 }", "rlwe.secret"),
         ("protocol = \"ypir\"", "protocol = \"inspire0\"", "protocol"),
     ] {
-        assert!(text.contains(from), "{from}");
-        let error = read::<Ypir>(&text.replace(from, to)).unwrap_err().to_string();
-        assert!(error.contains(&format!("`{key}`")), "{to}: {error}");
+        refuses::<Ypir>(&text, from, to, key);
     }
 }
 
