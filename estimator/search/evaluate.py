@@ -201,8 +201,8 @@ def joined(description: dict, seconds: dict[str, float], bits: float | None, fai
 
 
 def _security(descriptions: Sequence[dict]) -> list[float | None]:
-    """The fast model's least bits over the instances of each description. One without instances rests on a cipher, and has
-    the bits of that."""
+    """The fast model's least bits over the instances of each description. One without instances rests on a cipher, and
+    has the bits of that."""
     instances = [[Instance.of(i) for i in d["instances"]] for d in descriptions]
     answers = fast_estimate(list(dict.fromkeys(i for group in instances for i in group)))
     found: list[float | None] = []
