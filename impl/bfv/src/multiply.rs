@@ -44,7 +44,44 @@ pub struct MultiplyShape {
     pub extension: usize,
 }
 
+/// The primes of B, for sums of that many products modulo the primes of q, with the sum of the magnitudes of t(X)'s coefficients.
+fn extension<W: Word>(n: usize, q: &[u64], sum_norm: f64, terms: usize) -> Result<Vec<u64>, BfvError> {
+    let log2 = |numbers: &[u64]| numbers.iter().map(|p| (*p as f64).log2()).sum::<f64>();
+    // |t tensor / q| is below terms * N q |t|_1 / 2, and one bit more keeps the way back from B exact.
+    let needed = log2(q) + (n as f64).log2() + sum_norm.log2() + (terms.max(1) as f64).log2() + 1.0;
+    let primes = |bits: u32| {
+        let mut left = needed;
+        let candidates = ring::primes::primes_below(bits, 2 * n as u64).filter(|p| !q.contains(p));
+        let found: Vec<u64> = candidates
+            .take_while(|p| {
+                let wanted = left > 0.0;
+                left -= (*p as f64).log2();
+                wanted
+            })
+            .take(64)
+            .collect();
+        (left <= 0.0).then_some(found)
+    };
+    // Bits of the primes, and what a transform takes beside one of the first length. In words of 64 bits fewer longer primes may do.
+    let lengths: &[(u32, usize)] = if W::BITS == 32 { &[(28, 2), (31, 3)] } else { &[(50, 1), (58, 1), (61, 1)] };
+    let chosen = lengths.iter().filter_map(|&(bits, cost)| Some((primes(bits)?, cost)));
+    let (chosen, _) = chosen
+        .min_by_key(|(primes, cost)| primes.len() * cost)
+        .ok_or_else(|| parameter(format!("too few primes = 1 mod {} hold products of q", 2 * n)))?;
+    Ok(chosen)
+}
+
 impl MultiplyShape {
+    /// The shape of products of two ciphertexts in words of 32 bits, modulo the primes of q and under a plaintext modulus with that sum
+    /// of the magnitudes of its coefficients.
+    ///
+    /// # Errors
+    /// Too few primes of that degree.
+    pub fn new(n: usize, q: &[u64], sum_norm: f64) -> Result<Self, BfvError> {
+        let extension = extension::<u32>(n, q, sum_norm, 1)?.len();
+        Ok(Self { ring: RingShape { degree: n, primes: q.len() }, extension })
+    }
+
     fn both(self) -> RingShape {
         RingShape { primes: self.ring.primes + self.extension, ..self.ring }
     }
@@ -88,29 +125,7 @@ impl<W: Word> Multiplier<W> {
     /// A ring without enough primes of its degree.
     pub fn new(scheme: &Scheme<W>, terms: usize) -> Result<Self, BfvError> {
         let (ring, n) = (scheme.ring(), scheme.ring().n());
-        // |t tensor / q| is below terms * N q |t|_1 / 2, and one bit more keeps the way back from B exact.
-        let needed = ring.modulus_log2()
-            + (n as f64).log2()
-            + scheme.modulus().sum_norm().log2()
-            + (terms.max(1) as f64).log2()
-            + 1.0;
-        // Primes below 2^50 have the fastest transforms in words of 64 bits, but fewer longer ones may do.
-        let primes = |bits: u32| {
-            let mut left = needed;
-            let candidates = ring::primes::primes_below(bits, 2 * n as u64).filter(|p| !ring.primes().contains(p));
-            let found: Vec<u64> = candidates
-                .take_while(|p| {
-                    let wanted = left > 0.0;
-                    left -= (*p as f64).log2();
-                    wanted
-                })
-                .take(64)
-                .collect();
-            (left <= 0.0).then_some(found)
-        };
-        let lengths: &[u32] = if W::BITS == 32 { &[28, 31] } else { &[50, 58, 61] };
-        let chosen = lengths.iter().filter_map(|bits| primes(*bits)).min_by_key(Vec::len);
-        let chosen = chosen.ok_or_else(|| parameter(format!("too few primes = 1 mod {} hold products of q", 2 * n)))?;
+        let chosen = extension::<W>(n, ring.primes(), scheme.modulus().sum_norm(), terms)?;
         let extension = Ring::new(n, &chosen, ring.kernel())?;
         let extended_t = scheme.modulus().in_ring(&extension);
         let (own, other) = (ring.rns().moduli(), extension.rns().moduli());

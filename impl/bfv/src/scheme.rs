@@ -210,6 +210,32 @@ impl<W: Word> Scheme<W> {
         self.modulus.shorten(&nearest)
     }
 
+    /// The exact noise of a ciphertext whose parts were switched to moduli of their own, of a known plaintext z: as [`Self::noise`].
+    ///
+    /// # Errors
+    /// A ciphertext of another dimension or with fewer coefficients than N, not N coefficients.
+    pub fn noise_split(
+        &self,
+        key: &SplitKey,
+        ciphertext: &SplitRlwe,
+        modulus_b: u64,
+        z: &[i64],
+    ) -> Result<Vec<f64>, BfvError> {
+        let phase = key.phase(ciphertext)?;
+        if phase.len() != self.ring.n() {
+            return Err(BfvError::Mismatch("a scheme and a switched ciphertext of fewer coefficients"));
+        }
+        // z / t as fractions of 1, from which the phase differs by the noise over t and whole numbers.
+        let q = self.ring.modulus_log2().exp2();
+        let fractions = centred(&self.ring, &self.ring.inverse(self.scale(z)?));
+        let error = |(phase, scaled): (f64, f64)| {
+            let error = phase / modulus_b as f64 - scaled / q;
+            error - error.round()
+        };
+        let errors: Vec<f64> = phase.into_iter().zip(fractions).map(error).collect();
+        Ok(self.times_t(&errors, |sum, x, coefficient| sum + x * coefficient as f64))
+    }
+
     /// The scheme of the ring's first primes: of answers switched to them.
     ///
     /// # Errors

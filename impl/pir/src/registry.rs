@@ -19,6 +19,7 @@ use crate::protocol::{
     inspire2::Inspire2,
     kspir::Kspir,
     piano::Piano,
+    pirana::Pirana,
     pirouette::{Pirouette, PirouetteH},
     respire::Respire,
     simplepir::{FrodoPir, SimplePir},
@@ -103,7 +104,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 14] = [
+static PROTOCOLS: [Protocol; 15] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -116,6 +117,7 @@ static PROTOCOLS: [Protocol; 14] = [
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),
     entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
+    entry::<Pirana>(env!("PIRLAB_SOURCE_PIRANA")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
 ];

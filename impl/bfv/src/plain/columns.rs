@@ -8,6 +8,9 @@ use crate::error::{BfvError, parameter};
 use ring::{Kind, Work};
 use std::sync::Arc;
 
+/// Numbers of limbs for which there is arithmetic.
+const LIMBS: [usize; 7] = [1, 2, 3, 5, 9, 17, 33];
+
 /// Arithmetic modulo tau(X^k), where X^k is b modulo p.
 #[derive(Debug)]
 pub(super) struct Columns<const B: usize, const L: usize> {
@@ -39,21 +42,27 @@ impl Columns<64, 1> {
         terms: &[(usize, i64)],
         prime: &[u64],
     ) -> Result<Arc<dyn Arithmetic>, BfvError> {
-        macro_rules! by_length {
-            ($($bits:literal, $limbs:literal;)*) => {
-                match prime.len() {
-                    $(..=$limbs => Arc::new(Columns::<$bits, $limbs>::new(family, n, class, terms, prime)?),)*
-                    _ => return Err(parameter("no slot is longer than 2112 bits")),
-                }
+        macro_rules! of {
+            ($limbs:literal) => {
+                Arc::new(Columns::<{ 64 * $limbs }, $limbs>::new(family, n, class, terms, prime)?)
             };
         }
-        Ok(by_length! { 64, 1; 128, 2; 192, 3; 320, 5; 576, 9; 1088, 17; 2112, 33; })
+        Ok(match limbs(prime.len()) {
+            1 => of!(1),
+            2 => of!(2),
+            3 => of!(3),
+            5 => of!(5),
+            9 => of!(9),
+            17 => of!(17),
+            33 => of!(33),
+            _ => return Err(parameter("no slot is longer than 2112 bits")),
+        })
     }
 }
 
 impl<const B: usize, const L: usize> Columns<B, L> {
     fn new(family: &Family, n: usize, class: u64, terms: &[(usize, i64)], prime: &[u64]) -> Result<Self, BfvError> {
-        let (k, order) = (family.columns(n), 2 * n);
+        let (k, order) = (family.slots(n), 2 * n);
         let e = n / k;
         let p = element(prime);
         let field = Field::new(p).ok_or_else(|| parameter("the modulus of a slot is odd"))?;
@@ -173,12 +182,22 @@ impl<const B: usize, const L: usize> Arithmetic for Columns<B, L> {
     }
 
     fn work(&self) -> (Work, Work) {
-        // A product modulo p is 2 L^2 products of words.
-        let product = 2 * (L * L) as u64;
-        let (k, n) = (self.k as u64, (self.k * self.e) as u64);
-        let multiplies = |products| Work::of(Kind::ResidueMultiplyAdds, &[products, product]);
-        (multiplies(2 * n + k), multiplies(n + 2 * k + k / 2 * u64::from(k.trailing_zeros())))
+        work(self.k, self.k * self.e, self.words)
     }
+}
+
+/// The limbs in which numbers of so many words are held.
+fn limbs(words: usize) -> usize {
+    LIMBS.into_iter().find(|limbs| words <= *limbs).unwrap_or(words)
+}
+
+/// The work of shortening a plaintext of k columns in degree n, whose p has that many words, and of encoding or decoding its slots.
+pub(super) fn work(k: usize, n: usize, words: usize) -> (Work, Work) {
+    // A product modulo p is 2 L^2 products of words.
+    let product = 2 * (limbs(words) as u64).pow(2);
+    let (n, layers, k) = (n as u64, u64::from(k.trailing_zeros()), k as u64);
+    let multiplies = |products| Work::of(Kind::ResidueMultiplyAdds, &[products, product]);
+    (multiplies(2 * n + k), multiplies(n + 2 * k + k / 2 * layers))
 }
 
 /// The number in those words, no more than L.

@@ -1,6 +1,7 @@
 //! The families of plaintext moduli, in numbers.
 
 use crate::error::{BfvError, parameter};
+use ring::Work;
 use ruint::Uint;
 
 /// What a plaintext modulus t(X) is.
@@ -29,13 +30,59 @@ const MAX_INTEGER: u64 = (1 << 60) - 1;
 const MAX_PRIME_BITS: usize = 2112;
 
 impl Family {
-    /// k: columns of a plaintext in degree `n`.
-    pub(super) fn columns(&self, n: usize) -> usize {
+    /// k: columns of a plaintext in degree `n`, and slots where all of them split.
+    pub fn slots(&self, n: usize) -> usize {
         match *self {
             Self::Integer { .. } => n,
             Self::Binomial { k, .. } => k,
             Self::Goldilocks => n / 32,
         }
+    }
+
+    /// Rows of slots in degree `n`, which rotations turn each on its own: two of N/2 for integers, else one.
+    pub fn rows(&self, n: usize) -> usize {
+        if self.slots(n) == n { 2 } else { 1 }
+    }
+
+    /// Bits of p in degree `n`.
+    ///
+    /// # Errors
+    /// A p that is too long.
+    pub fn prime_bits(&self, n: usize) -> Result<u32, BfvError> {
+        let prime = self.prime(n)?;
+        let last = prime.last().map_or(0, |word| u64::BITS - word.leading_zeros());
+        Ok((prime.len() as u32 - 1) * u64::BITS + last)
+    }
+
+    /// The sum of the magnitudes of the coefficients of t(X) in degree `n`.
+    ///
+    /// # Errors
+    /// What the family asks of its numbers.
+    pub fn sum_norm(&self, n: usize) -> Result<f64, BfvError> {
+        Ok(self.terms(n)?.iter().map(|(_, coefficient)| coefficient.unsigned_abs() as f64).sum())
+    }
+
+    /// The work of encoding or decoding the slots of a plaintext in degree `n`: that of
+    /// [`PlainModulus::slots_work`](super::PlainModulus::slots_work), without the modulus at hand.
+    ///
+    /// # Errors
+    /// A p that is too long.
+    pub fn slots_work(&self, n: usize) -> Result<Work, BfvError> {
+        Ok(match self {
+            Self::Integer { .. } => super::integer::slots_work(n),
+            _ => super::columns::work(self.slots(n), n, self.prime(n)?.len()).1,
+        })
+    }
+
+    /// The work of [`PlainModulus::shorten`](super::PlainModulus::shorten) in degree `n`, without the modulus at hand.
+    ///
+    /// # Errors
+    /// A p that is too long.
+    pub fn shorten_work(&self, n: usize) -> Result<Work, BfvError> {
+        Ok(match self {
+            Self::Integer { .. } => super::integer::shorten_work(n),
+            _ => super::columns::work(self.slots(n), n, self.prime(n)?.len()).0,
+        })
     }
 
     /// tau, of which t(X) is tau(X^k): exponents with their coefficients, for the constant e = N/k.

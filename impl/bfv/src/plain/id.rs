@@ -18,12 +18,12 @@ pub struct ModulusId {
 impl ModulusId {
     /// k: columns of a plaintext, and slots where all of them split.
     pub fn slots(&self) -> usize {
-        self.family.columns(self.n)
+        self.family.slots(self.n)
     }
 
     /// Rows of slots, which rotations turn each on its own: two of N/2 for integers, else one.
     pub fn rows(&self) -> usize {
-        if self.slots() == self.n { 2 } else { 1 }
+        self.family.rows(self.n)
     }
 
     /// The modulus t(X^exponent), under which the image of a plaintext by X -> X^exponent is. Integers keep theirs.

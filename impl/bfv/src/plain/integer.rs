@@ -10,6 +10,11 @@ pub(super) fn slots_work(n: usize) -> Work {
     Work::from([(Kind::Transform(n), 1), (Kind::MovedSlots, n as u64)])
 }
 
+/// The work of shortening a plaintext of n coefficients.
+pub(super) fn shorten_work(n: usize) -> Work {
+    Work::of(Kind::ResidueMultiplyAdds, &[n as u64])
+}
+
 /// Arithmetic modulo an integer t.
 #[derive(Debug)]
 pub(super) struct Integer {
@@ -76,6 +81,6 @@ impl Arithmetic for Integer {
     }
 
     fn work(&self) -> (Work, Work) {
-        (Work::of(Kind::ResidueMultiplyAdds, &[self.n as u64]), slots_work(self.n))
+        (shorten_work(self.n), slots_work(self.n))
     }
 }

@@ -1,4 +1,12 @@
-//! Parameters of BFV encryption, as protocols share them: the ring, the moduli of slots, and the digits of keys.
+//! Parameters of BFV encryption, as protocols share them: the ring, the moduli of slots, the digits of keys, and answers.
+
+mod answer;
+mod family;
+mod secret;
+
+pub use answer::{AnswerOpener, Switch, half_bytes, write_half};
+pub use family::{FamilyRing, Plaintext};
+pub use secret::BfvSecret;
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 pub mod bfv;
 pub mod buckets;
+pub mod constant_weight;
 pub mod digits;
 pub mod folding;
 pub mod lwe_matrix;

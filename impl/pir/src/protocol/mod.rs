@@ -6,6 +6,7 @@ pub mod inspire;
 pub mod inspire2;
 pub mod kspir;
 pub mod piano;
+pub mod pirana;
 pub mod pirouette;
 pub mod respire;
 pub mod simplepir;

@@ -1,15 +1,14 @@
 //! The hint in slots: its plaintexts, the turns of the encrypted secret's mask, and the masks of answers, for one modulus of slots.
 
 use bfv::{RotationChain, Scheme};
-use lattice::wire::{Writer, residue_bits};
 use ring::{Modulus, Ntt, Poly, PolyMatrix, PolyPairs};
 
 use super::Set;
 use super::layout::{Layout, Skewed};
 use super::public::Public;
-use super::set::Switch;
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Error, Result};
+use crate::parts::bfv::{Switch, write_half};
 
 /// Blocks that are made side by side, which lie side by side in the matrix.
 pub const GROUP: usize = 4;
@@ -87,7 +86,7 @@ impl Blocks {
             }
             for &block in here {
                 let modulus = set.switch.map(|Switch { mask_modulus, .. }| mask_modulus);
-                self.masks[block] = write(public, sums[block - first].clone(), modulus);
+                self.masks[block] = write_half(&public.ring, sums[block - first].clone(), modulus);
             }
             left = rest;
         }
@@ -112,19 +111,6 @@ pub fn segment_turns(layout: &Layout) -> usize {
 
 fn plaintext(scheme: &Scheme<u32>, slots: &[u64]) -> Result<Poly<u32, Ntt>> {
     Ok(scheme.prepare(&scheme.modulus().encode(slots)?)?)
-}
-
-/// Half a ciphertext of an answer as it is sent: modulo Q in the NTT domain, or switched to a modulus.
-pub fn write(public: &Public, half: Poly<u32, Ntt>, modulus: Option<u64>) -> Vec<u8> {
-    let mut out = Writer::default();
-    match modulus {
-        None => out.write_poly(&public.ring, &half),
-        Some(modulus) => {
-            let switched = public.ring.switch_to(&public.ring.inverse(half), modulus);
-            out.write_all(&switched, residue_bits(modulus));
-        }
-    }
-    out.finish()
 }
 
 /// The moduli of slots modulo which a number is known, and the way back to it.

@@ -1,9 +1,9 @@
 //! HintlessPIR's client: no state between queries but the public seed, fresh secrets for every index.
 
 use bfv::SeededKey;
+use lattice::RlweKey;
 use lattice::lwe::{encrypt_zero, residual};
-use lattice::wire::{Reader, Writer};
-use lattice::{Rlwe, RlweKey, SplitRing, SplitRlwe};
+use lattice::wire::Writer;
 use ring::DiscreteGaussian;
 use zeroize::Zeroizing;
 
@@ -12,10 +12,11 @@ use super::blocks::Remainders;
 use super::layout::Layout;
 use super::public::Public;
 use super::server::{Server, answer_bytes, key_bytes};
-use super::set::{NAME, Switch};
+use super::set::NAME;
 use crate::core::{
     Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol, seed,
 };
+use crate::parts::bfv::AnswerOpener;
 
 /// One requested index, with the secrets of its query.
 pub struct Query {
@@ -32,8 +33,8 @@ pub struct Client {
     layout: Layout,
     errors: [DiscreteGaussian; 2],
     public: Option<Public>,
-    /// The ring in which switched ciphertexts are opened.
-    opener: SplitRing,
+    /// Opens the ciphertexts of answers.
+    opener: AnswerOpener,
 }
 
 impl Client {
@@ -70,29 +71,10 @@ impl Client {
         (words.chunks_exact(4).map(word).collect(), ciphertexts.chunks_exact(each).collect())
     }
 
-    /// The whole ciphertext in these bytes.
-    fn whole(&self, public: &Public, bytes: &[u8]) -> Result<Rlwe<u32, ring::Ntt>> {
-        let mut input = Reader::of(bytes);
-        let mut half = || input.poly(&public.ring).map_err(Error::in_message("answer"));
-        Ok(Rlwe { a: half()?, b: half()? })
-    }
-
-    /// The switched ciphertext in these bytes.
-    fn switched(&self, Switch { mask_modulus, body_modulus }: Switch, bytes: &[u8]) -> Result<SplitRlwe> {
-        let n = self.set.ring.degree;
-        SplitRlwe::from_bytes((n, n), (mask_modulus, body_modulus), bytes).map_err(Error::in_message("answer"))
-    }
-
     /// <H[r], s> modulo slot modulus `number` for the rows of a block.
     fn products(&self, public: &Public, number: usize, key: &RlweKey<u32>, bytes: &[u8]) -> Result<Vec<u64>> {
         let scheme = &public.schemes[number];
-        let plaintext = match self.set.switch {
-            None => scheme.decrypt(key, &self.whole(public, bytes)?)?,
-            Some(switch) => {
-                let ciphertext = self.switched(switch, bytes)?;
-                scheme.decrypt_split(&self.opener.key(key)?, &ciphertext, switch.body_modulus)?
-            }
-        };
+        let plaintext = self.opener.decrypt(scheme, key, bytes)?;
         Ok(self.layout.sums(&scheme.modulus().decode(&plaintext)?, &public.moduli[number]))
     }
 
@@ -133,18 +115,7 @@ impl Client {
             let rows = self.layout.rows_of(block);
             let slots = self.layout.products(&server.hint[rows.start * n..rows.end * n], &query.secret, t);
             let message = scheme.modulus().encode(&slots)?;
-            let errors = match self.set.switch {
-                None => scheme.noise(&query.key, &self.whole(public, bytes)?, &message)?,
-                Some(switch) => {
-                    let phase = self.opener.key(&query.key)?.phase(&self.switched(switch, bytes)?)?;
-                    let (t, unit) = (t.value() as f64, t.value() as f64 / switch.body_modulus as f64);
-                    let error = |(phase, z): (f64, i64)| {
-                        let error = phase * unit - z as f64;
-                        error - (error / t).round() * t
-                    };
-                    phase.into_iter().zip(message).map(error).collect()
-                }
-            };
+            let errors = self.opener.noise(scheme, &query.key, bytes, &message)?;
             log.add("hint", 0.5, errors);
         }
         Ok(())
@@ -160,7 +131,7 @@ impl protocol::Client for Client {
             layout: set.layout(shape)?,
             errors: [set.lwe.error.sampler()?, set.ring.error.sampler()?],
             public: None,
-            opener: SplitRing::new(set.ring.degree)?,
+            opener: AnswerOpener::new(set.ring.degree, set.switch)?,
             set: set.clone(),
         })
     }

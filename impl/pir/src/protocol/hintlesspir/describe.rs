@@ -5,14 +5,15 @@ use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
 use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
 use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 
+use super::Set;
 use super::blocks::{CHUNK, GROUP, segment_turns};
 use super::layout::{Layout, Skewed};
 use super::server::{answer_bytes, key_bytes};
-use super::{Set, Switch};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::parts::bfv::Switch;
 use crate::parts::lwe_matrix::{LinearNumbers, hint_buffers_bytes};
 use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers};
 
@@ -168,12 +169,7 @@ impl Load<'_> {
 
     /// The work of switching half a ciphertext of an answer.
     fn switched(&self) -> Work {
-        match self.set.switch {
-            None => Work::default(),
-            Some(Switch { .. }) => {
-                self.ring.transforms(1) + Work::of(Kind::CoefficientsSwitched, &[self.ring.degree as u64])
-            }
-        }
+        if self.set.switch.is_some() { Switch::half_work(self.ring) } else { Work::default() }
     }
 
     fn operations(&self, workload: &Workload) -> serde_json::Map<String, serde_json::Value> {

@@ -13,7 +13,7 @@ mod set;
 mod tests;
 
 pub use layout::Layout;
-pub use set::{Set, Switch};
+pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
 

@@ -7,7 +7,7 @@ use lattice::wire::Reader;
 use ring::{Ntt, Poly, PolyPairs, Seed};
 
 use super::Set;
-use super::blocks::{Blocks, segment_turns, write};
+use super::blocks::{Blocks, segment_turns};
 use super::layout::Layout;
 use super::public::Public;
 use super::set::NAME;
@@ -17,6 +17,7 @@ use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, for_each_query,
     protocol,
 };
+use crate::parts::bfv::write_half;
 use crate::parts::lwe_matrix::LinearDatabase;
 
 /// Turns of the secret that are stored at a time: a vector's lines of several turns lie side by side.
@@ -200,7 +201,7 @@ impl protocol::Server for Server {
                 });
                 for (blocks, sums) in self.blocks.iter().zip(&sums) {
                     for (mask, pair) in blocks.masks.iter().zip(&sums[k / 2]) {
-                        for half in [mask, &write(&self.public, pair[k % 2].clone(), modulus)] {
+                        for half in [mask, &write_half(&self.public.ring, pair[k % 2].clone(), modulus)] {
                             out.split_off_mut(..half.len()).unwrap_or_default().copy_from_slice(half);
                         }
                     }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
-use crate::parts::bfv::BfvRing;
+use crate::parts::bfv::{BfvRing, Switch, half_bytes};
 use crate::parts::lwe_matrix::{Lwe, PlainModuli, Tiling};
 use crate::parts::ring_matrix::check_secret;
 
@@ -30,19 +30,6 @@ pub struct Set {
     pub switch: Option<Switch>,
 }
 
-/// Moduli of the ciphertexts of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Switch {
-    /// Modulus of the masks.
-    pub mask_modulus: u64,
-    /// Modulus of the bodies.
-    pub body_modulus: u64,
-}
-
-/// Largest modulus of an answer: a word holds it, and double precision rounds the phases right.
-const MAX_SWITCHED: u64 = 1 << 46;
-
 impl ParameterSet for Set {
     fn check(&self) -> Result<()> {
         in_range("columns_per_row", self.columns_per_row, 1..=1 << 16)?;
@@ -59,10 +46,8 @@ impl ParameterSet for Set {
             );
             return Err(Error::value("lwe.dimension", problem));
         }
-        let Some(Switch { mask_modulus, body_modulus }) = self.switch else { return Ok(()) };
-        let least = 2 * self.ring.slot_moduli.iter().max().copied().unwrap_or(0);
-        in_range("switch.mask_modulus", mask_modulus, least..=MAX_SWITCHED)?;
-        in_range("switch.body_modulus", body_modulus, least..=MAX_SWITCHED)
+        let largest = self.ring.slot_moduli.iter().max().copied().unwrap_or(0);
+        self.switch.map_or(Ok(()), |switch| switch.check(largest))
     }
 }
 
@@ -76,10 +61,6 @@ impl Set {
 
     /// Bytes of the mask and of the body of a ciphertext of an answer.
     pub fn answer_bytes(&self) -> [u64; 2] {
-        let switched = |modulus| self.ring.degree as u64 * u64::from(lattice::wire::residue_bits(modulus)) / 8;
-        match self.switch {
-            None => [self.ring.wire_bytes(); 2],
-            Some(switch) => [switched(switch.mask_modulus), switched(switch.body_modulus)],
-        }
+        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits())
     }
 }

@@ -5,16 +5,17 @@ use rand::RngCore;
 
 use super::Set;
 use super::engine::Engine;
-use super::keys::{Secret, write_keys};
+use super::keys::write_keys;
 use super::server::{Server, query_bytes};
 use super::set::NAME;
 use crate::core::seed::fresh_seed;
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
+use crate::parts::bfv::BfvSecret;
 
 /// The secret, and what it is used with.
 pub struct Client {
     engine: Engine,
-    secret: Secret,
+    secret: BfvSecret,
     /// Identifies this client's secret in the noise log.
     key_id: u64,
 }
@@ -23,7 +24,7 @@ impl Client {
     /// The encrypted column of a record, and the encrypted monomial that selects its item.
     fn write_query(&self, index: u64, context: &mut Context) -> Result<Vec<u8>> {
         let (Engine { layout, scheme, ring, selector, .. }, rng) = (&self.engine, &mut context.rng);
-        let (place, Secret { key, error, .. }) = (layout.place(index), &self.secret);
+        let (place, BfvSecret { key, error, .. }) = (layout.place(index), &self.secret);
         let masks = &mut Masks::new(fresh_seed(rng));
         let slots = scheme.modulus().encode(&layout.query(place.column))?;
         let mut out = scheme.encrypt(key, &slots, error, masks, rng)?.to_bytes(ring);
@@ -56,7 +57,7 @@ impl protocol::Client for Client {
 
     fn new(set: &Set, shape: Shape, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(set, shape, context.kernel)?;
-        let secret = Secret::sample(&engine, &mut context.rng)?;
+        let secret = BfvSecret::sample(&engine.baby, set.rlwe.secret, set.rlwe.error, &mut context.rng)?;
         Ok(Self { engine, secret, key_id: context.rng.next_u64() })
     }
 

@@ -2,36 +2,14 @@
 
 use bfv::{RnsGadget, SeededKey, SwitchingKey};
 use lattice::wire::{SEED_BYTES, residue_bits};
-use lattice::{Masks, RlweKey, SeededRlwePrime, TraceKeys, trace_keys};
+use lattice::{Masks, SeededRlwePrime, TraceKeys, trace_keys};
 use rand::RngCore;
-use ring::DiscreteGaussian;
 
 use super::engine::Engine;
 use super::{Layout, Set};
 use crate::core::seed::fresh_seed;
 use crate::core::{Error, FINGERPRINT_BYTES, Result};
-
-/// The secret of all queries.
-pub struct Secret {
-    /// Modulo q.
-    pub key: RlweKey<u32>,
-    /// Modulo q P.
-    pub wide: RlweKey<u32>,
-    pub error: DiscreteGaussian,
-}
-
-impl Secret {
-    /// A fresh secret.
-    pub fn sample(engine: &Engine, rng: &mut impl RngCore) -> Result<Self> {
-        let rlwe = &engine.set.rlwe;
-        let key = RlweKey::sample(&engine.ring, &rlwe.secret.distribution(), rng)?;
-        Ok(Self {
-            wide: RlweKey::from_coefficients(engine.baby.key_ring(), key.coefficients().to_vec())?,
-            key,
-            error: rlwe.error.sampler()?,
-        })
-    }
-}
+use crate::parts::bfv::BfvSecret;
 
 /// Bytes of seeded encryptions with polynomials of `bits` bits in all: a seed, the number of the first mask, a body each.
 pub fn seeded_bytes(encryptions: usize, bits: usize) -> usize {
@@ -49,8 +27,8 @@ pub fn key_bytes(set: &Set, layout: &Layout) -> u64 {
 }
 
 /// Makes the message.
-pub fn write_keys(engine: &Engine, secret: &Secret, rng: &mut impl RngCore) -> Result<Vec<u8>> {
-    let (Secret { key, wide, error }, masks) = (secret, &mut Masks::new(fresh_seed(rng)));
+pub fn write_keys(engine: &Engine, secret: &BfvSecret, rng: &mut impl RngCore) -> Result<Vec<u8>> {
+    let (BfvSecret { key, wide, error }, masks) = (secret, &mut Masks::new(fresh_seed(rng)));
     let mut out = Vec::with_capacity(key_bytes(&engine.set, &engine.layout) as usize);
     out.extend(engine.set.fingerprint()?);
     for (gadget, key, exponents) in

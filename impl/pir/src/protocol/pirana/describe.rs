@@ -1,0 +1,175 @@
+//! PIRANA's layout, bytes, memory, operations and RLWE instances.
+
+use ring::{Kind, PolyMatrix, RingShape, Work};
+
+use super::column::{column_work, making_bytes};
+use super::keys::{key_bytes, key_count};
+use super::server::query_bytes;
+use super::update::rewrite_work;
+use super::{Layout, Set};
+use crate::core::plan::{Plan, count, numbers};
+use crate::core::runner::PROCESS_BYTES;
+use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::parts::bfv::{Plaintext, Switch};
+use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers};
+
+numbers! {
+    /// PIRANA's layout.
+    pub struct Numbers(set: &Set, load: &Load) {
+        ring_degree: usize = set.ring.degree,
+        plaintext: Plaintext = set.ring.plaintext,
+        plaintext_slots: usize = set.ring.plaintext.family().slots(set.ring.degree),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        special_modulus: Option<u64> = set.ring.special_modulus,
+        automorphism_gadget: GadgetNumbers = GadgetNumbers::new(
+            Gadget { base_log2: set.ring.digit_bits, dropped: 0, digits: Digits::Balanced },
+            set.ring.digits(),
+        ),
+        entry_bits: u32 = load.layout.entry_bits,
+        entries_per_record: usize = load.layout.entries,
+        records_per_item: u64 = load.layout.records_per_item,
+        classes: usize = load.layout.classes,
+        repetitions: usize = load.layout.repetitions,
+        columns: usize = load.layout.columns,
+        columns_rebuilt: u64 = load.touched,
+        codeword_bits: usize = load.layout.code.bits,
+        codeword_weight: usize = load.layout.code.weight,
+        polynomials_per_record: usize = load.layout.polynomials,
+        answer_ciphertexts: usize = load.layout.answers,
+        halves: usize = load.layout.halves,
+        baby_steps: usize = load.layout.baby,
+        giant_steps: usize = load.layout.giants,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mask_modulus: Option<u64> = set.switch.map(|switch| switch.mask_modulus),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        body_modulus: Option<u64> = set.switch.map(|switch| switch.body_modulus),
+        stored_bytes: u64 = load.stored_bytes(),
+        information_bytes: u64 = load.layout.shape.database_bytes(),
+        expansion: f64 = load.stored_bytes() as f64 / load.layout.shape.database_bytes() as f64,
+    }
+}
+
+pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
+    let layout = set.layout(workload.shape)?;
+    let load =
+        Load { set, layout, ring: set.ring.shape(), queries: workload.queries, touched: layout.touched(workload) };
+    let mut sizes = Sizes::of(&Numbers::new(set, &load));
+    let [keys, query, answer] = load.message_bytes();
+    let formula = "8 + K (24 + l N (log2(q) + log2(P)) / 8)";
+    sizes.message("keys", Direction::Upload, "offline", keys, formula, None);
+    let formula = "(16 + m N log2(q) / 8) k";
+    sizes.message("query", Direction::Upload, "query", query, formula, Some(workload.queries));
+    let formula = match set.switch {
+        Some(_) => "R N (log2(q_a) + log2(q_b)) / 8 k",
+        None => "2 R N log2(q) / 8 k",
+    };
+    sizes.message("answer", Direction::Download, "answer", answer, formula, Some(workload.queries));
+    sizes.memory = load.memory()?;
+    sizes.operations = load.operations()?;
+    sizes.instances = set.ring.instances(key_count(&layout) * set.ring.digits() as u64);
+    Ok(sizes)
+}
+
+/// The quantities from which memory and work are counted.
+pub struct Load<'a> {
+    set: &'a Set,
+    layout: Layout,
+    ring: RingShape,
+    queries: u64,
+    /// Columns that an update touches.
+    touched: u64,
+}
+
+impl Load<'_> {
+    fn stored_bytes(&self) -> u64 {
+        let (rows, columns) = (self.layout.matrix_rows(), self.layout.matrix_columns());
+        PolyMatrix::bytes_for(self.ring.degree, self.ring.primes, rows, columns)
+    }
+
+    /// Bytes of all keys, queries and answers.
+    fn message_bytes(&self) -> [u64; 3] {
+        let query = query_bytes(self.set, self.layout.code.bits) as u64;
+        let answer = count(&[self.queries, self.layout.answers as u64, self.set.answer_bytes() as u64]);
+        [key_bytes(self.set, &self.layout), count(&[self.queries, query]), answer]
+    }
+
+    /// Bytes of the vector of turned columns of a query.
+    fn vector_bytes(&self) -> u64 {
+        count(&[2, self.layout.matrix_rows() as u64, self.ring.poly_bytes()])
+    }
+
+    /// Primes of the second ring of products, if there are any.
+    fn extension(&self) -> Result<usize> {
+        Ok(if self.layout.code.weight > 1 { self.set.ring.multiply_shape()?.extension } else { 0 })
+    }
+
+    fn memory(&self) -> Result<MemoryMap> {
+        let Self { set, layout, ring, queries, .. } = *self;
+        let (poly, stored) = (ring.poly_bytes(), self.stored_bytes());
+        let [key_message, query, answer] = self.message_bytes();
+        let keys = key_count(&layout) * set.ring.key_bytes();
+        let server = vec![TableBytes::new("database", stored), TableBytes::new("keys", keys)];
+        let (bits, columns) = (layout.code.bits as u64, layout.columns as u64);
+        // The bits of all queries; of one those that are lifted, its selected columns and a few of them turned.
+        let lifted = 2 * poly + 2 * RingShape { primes: self.extension()?, ..ring }.poly_bytes();
+        let lifted = if layout.code.weight > 1 { count(&[bits, lifted]) } else { 0 };
+        let selected = count(&[2, columns, poly]);
+        let turned = count(&[2 * 4, (layout.halves * layout.baby) as u64, poly]);
+        let products = count(&[queries, 2 * layout.matrix_columns() as u64, poly]);
+        let vectors = count(&[queries, self.vector_bytes()]);
+        let online = count(&[queries, 2 * bits, poly])
+            .saturating_add(2 * query)
+            .saturating_add(2 * answer)
+            .saturating_add(
+                (vectors.saturating_add(selected).saturating_add(lifted.max(turned))).max(vectors + products),
+            )
+            .max(3 * key_message);
+        let secrets = 5 * poly;
+        let peak = stored
+            .saturating_add(making_bytes(set, &layout)?.max(keys.saturating_add(online)))
+            .saturating_add(secrets + PROCESS_BYTES);
+        Ok(MemoryMap { server, client: vec![TableBytes::new("secrets", secrets)], peak_bytes: peak })
+    }
+
+    fn operations(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
+        let Self { set, layout, ring, queries, .. } = *self;
+        let (bits, columns, answers) = (layout.code.bits as u64, layout.columns as u64, layout.answers as u64);
+        let family = set.ring.plaintext.family();
+        let (slots, switch) = (family.slots_work(ring.degree)?, set.ring.switch_shape());
+        let residues = count(&[bits, (ring.degree * ring.primes) as u64, queries]);
+        let mut plan = Plan::default();
+        let encoded = column_work(set, &layout)? * columns;
+        plan.phase("encode", encoded + Work::of(Kind::BytesWritten, &[self.stored_bytes()]));
+
+        let sent =
+            [(Kind::GaussianSamples, count(&[bits, ring.degree as u64, queries])), (Kind::WordsWritten, residues)];
+        let scaled = family.shorten_work(ring.degree)? + ring.transforms(2) + ring.products(2);
+        plan.phase("query", slots.clone() * queries + scaled * count(&[bits, queries]) + sent.into());
+
+        let parsed = [(Kind::WordsRead, residues), (Kind::PrgBytes, residues.saturating_mul(4))];
+        plan.step("answer", "parse", parsed.into());
+        let selection = if layout.code.weight > 1 {
+            let shape = set.ring.multiply_shape()?;
+            shape.lift_work() * bits + shape.multiply_work(switch) * columns
+        } else {
+            ring.moves(2) * columns
+        };
+        plan.step("answer", "selection", selection * queries);
+        let turned = (layout.halves * layout.baby) as u64;
+        let rotations = switch.automorphism_work() * (turned - 1) + ring.moves(2) * turned;
+        plan.step("answer", "rotations", rotations * count(&[columns, queries]));
+        let read = self.stored_bytes().saturating_add(count(&[queries, self.vector_bytes()]));
+        let places = (layout.matrix_rows(), layout.matrix_columns());
+        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, queries, read));
+        let giants = (switch.automorphism_work() + ring.moves(2)) * (layout.giants as u64 - 1);
+        plan.step("answer", "giant_steps", giants * count(&[answers, queries]));
+        let written = if set.switch.is_some() { Switch::half_work(ring) * 2 } else { Work::default() };
+        let words = Work::of(Kind::WordsWritten, &[self.message_bytes()[2] / 4]);
+        plan.step("answer", "write", written * count(&[answers, queries]) + words);
+
+        let opened = ring.transforms(3) + family.shorten_work(ring.degree)? + slots;
+        plan.phase("extract", opened * count(&[answers, queries]));
+        plan.phase("update_columns", rewrite_work(set, &layout)? * self.touched);
+        Ok(plan.operations())
+    }
+}

@@ -1,0 +1,135 @@
+//! Ring, scheme, products and key switches, as both parties use them.
+
+use std::sync::Arc;
+
+use bfv::{Multiplier, RnsGadget, Scheme};
+use lattice::wire::{Reader, Writer};
+use ring::{Kernel, Ring};
+
+use super::{Layout, Set};
+use crate::core::{Result, Shape, copy_bits};
+use crate::parts::bfv::AnswerOpener;
+
+/// What a set and a shape determine.
+pub struct Engine {
+    pub set: Set,
+    pub layout: Layout,
+    /// The ring of ciphertexts.
+    pub ring: Arc<Ring<u32>>,
+    pub scheme: Scheme<u32>,
+    /// Key switches.
+    pub gadget: RnsGadget<u32>,
+    /// Products, where codewords have two ones.
+    pub multiplier: Option<Multiplier<u32>>,
+    pub opener: AnswerOpener,
+}
+
+impl Engine {
+    pub fn new(set: &Set, shape: Shape, kernel: Kernel) -> Result<Self> {
+        let (ring, layout) = (set.ring.ring(kernel)?, set.layout(shape)?);
+        let scheme = set.ring.scheme(&ring)?;
+        let multiplier = if layout.code.weight > 1 { Some(Multiplier::new(&scheme, 1)?) } else { None };
+        Ok(Self {
+            layout,
+            multiplier,
+            gadget: set.ring.gadget(kernel)?,
+            opener: AnswerOpener::new(set.ring.degree, set.switch)?,
+            scheme,
+            ring,
+            set: set.clone(),
+        })
+    }
+
+    /// Words of the value of a slot.
+    pub fn words(&self) -> usize {
+        self.scheme.modulus().words()
+    }
+
+    /// The values of the slots of a plaintext, all of them zero.
+    pub fn zeros(&self) -> Vec<u64> {
+        vec![0; self.scheme.modulus().slots() * self.words()]
+    }
+
+    /// The short plaintext with a one in every repetition of a class.
+    pub fn unit(&self, class: usize) -> Result<Vec<i64>> {
+        let (mut values, words) = (self.zeros(), self.words());
+        for repetition in 0..self.layout.repetitions {
+            values[self.layout.slot(repetition, class) * words] = 1;
+        }
+        Ok(self.scheme.modulus().encode(&values)?)
+    }
+
+    /// Writes an entry of an item into a slot's value; zeros beyond the item.
+    pub fn read_entry(&self, item: &[u8], entry: usize, value: &mut [u64]) {
+        let width = u64::from(self.layout.entry_bits);
+        let first = entry as u64 * width;
+        value.fill(0);
+        let bits = width.min(self.layout.item_bits().saturating_sub(first));
+        if bits > 0 {
+            let mut input = Reader::of(&item[(first / 8) as usize..]);
+            if !first.is_multiple_of(8) {
+                input.bits((first % 8) as u32);
+            }
+            read_value(&mut input, bits as u32, value);
+        }
+    }
+
+    /// The slots of every ciphertext of an answer for an item of that class.
+    pub fn answer(&self, item: &[u8], class: usize) -> Result<Vec<Vec<i64>>> {
+        let (layout, words) = (&self.layout, self.words());
+        let mut answers = vec![self.zeros(); layout.answers];
+        self.for_each_entry(class, |entry, answer, slot| {
+            self.read_entry(item, entry, &mut answers[answer][slot * words..][..words]);
+        });
+        answers.iter().map(|values| Ok(self.scheme.modulus().encode(values)?)).collect()
+    }
+
+    /// The record in the slots of an answer.
+    pub fn record(&self, index: u64, answers: &[Vec<u64>]) -> Vec<u8> {
+        let (layout, words) = (&self.layout, self.words());
+        let mut places = vec![(0, 0); layout.entries];
+        self.for_each_entry(layout.place(index).1, |entry, answer, slot| places[entry] = (answer, slot));
+        let mut out = Writer::default();
+        for (answer, slot) in places {
+            let mut left = layout.entry_bits;
+            for word in &answers[answer][slot * words..][..words] {
+                let bits = left.min(u64::BITS);
+                if bits > 0 {
+                    out.write(*word, bits);
+                }
+                left -= bits;
+            }
+        }
+        let (item, bits) = (out.finish(), layout.shape.record_bits);
+        let first = index % layout.records_per_item * bits;
+        let mut record = vec![0; layout.shape.record_bytes()];
+        copy_bits(&item[(first / 8) as usize..], (first % 8) as u32, bits as usize, &mut record);
+        record
+    }
+
+    /// Calls `each` with every entry of an item of that class, its ciphertext of an answer and its slot there.
+    fn for_each_entry(&self, class: usize, mut each: impl FnMut(usize, usize, usize)) {
+        let layout = &self.layout;
+        for repetition in 0..layout.repetitions {
+            let slot = layout.slot(repetition, class);
+            for polynomial in 0..layout.polynomials {
+                let (entry, turn) = (layout.entry(polynomial, repetition), layout.turn(polynomial));
+                if entry < layout.entries {
+                    let places = turn.baby * layout.giants + turn.giant;
+                    each(entry, turn.answer, layout.turned(slot, turn.half, places));
+                }
+            }
+        }
+    }
+}
+
+/// Reads the next bits as the words of a number.
+pub fn read_value(input: &mut Reader, mut bits: u32, value: &mut [u64]) {
+    for word in value {
+        let here = bits.min(u64::BITS);
+        if here > 0 {
+            *word = input.bits(here);
+        }
+        bits -= here;
+    }
+}

@@ -1,0 +1,38 @@
+//! PIRANA (Liu, Li, Wu, Zhang, Wang; single queries): constant-weight codewords in slots select a column and a row of the database at once,
+//! over BFV or GBFV. docs/pirana.md has the symbols, byte formulas and noise theorem.
+
+mod client;
+mod column;
+mod describe;
+mod engine;
+mod keys;
+mod layout;
+mod server;
+mod set;
+#[cfg(test)]
+mod tests;
+mod update;
+
+pub use layout::Layout;
+pub use set::Set;
+
+use crate::core::{Protocol, Result, Sizes, Workload};
+
+/// The protocol.
+#[derive(Debug)]
+pub struct Pirana;
+
+impl Protocol for Pirana {
+    const NAME: &'static str = set::NAME;
+    const SUMMARY: &'static str =
+        "PIRANA: ciphertexts of a constant-weight codeword select row and column in slots; keys uploaded once";
+    const ONE_KEY: bool = true;
+    type Set = Set;
+    type Numbers = describe::Numbers;
+    type Server = server::Server;
+    type Client = client::Client;
+
+    fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
+        describe::describe(set, workload)
+    }
+}

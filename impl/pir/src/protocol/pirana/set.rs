@@ -1,0 +1,54 @@
+//! PIRANA's parameter set.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::core::{FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range};
+use crate::parts::bfv::{FamilyRing, Switch, half_bytes};
+
+/// Name of the protocol.
+pub(super) const NAME: &str = "pirana";
+
+/// The tables of params/pirana/*.toml.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// Most columns that have a ciphertext each in a query; more have a codeword of weight two.
+    pub direct_columns: u64,
+    /// Ciphertexts, keys and slots.
+    pub ring: FamilyRing,
+    /// Moduli of the ciphertexts of an answer; absent: they stay modulo q.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
+}
+
+/// Most columns without codewords of weight two: with more, queries would be longer for no reason but the products.
+const MOST_DIRECT: u64 = 1 << 10;
+
+impl ParameterSet for Set {
+    fn check(&self) -> Result<()> {
+        in_range("direct_columns", self.direct_columns, 1..=MOST_DIRECT)?;
+        self.ring.check()?;
+        let least = self.ring.sum_norm()? as u64;
+        self.switch.map_or(Ok(()), |switch| switch.check(least))
+    }
+}
+
+impl Set {
+    /// The database's layout.
+    pub fn layout(&self, shape: Shape) -> Result<super::Layout> {
+        let (family, n) = (self.ring.plaintext.family(), self.ring.degree);
+        let rows = family.rows(n);
+        Ok(super::Layout::new(shape, (rows, family.slots(n) / rows), self.ring.slot_bits()?, self.direct_columns))
+    }
+
+    /// Identifies the set in messages that only a server of the same set can use.
+    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
+        fingerprint(self, &[])
+    }
+
+    /// Bytes of a ciphertext of an answer.
+    pub fn answer_bytes(&self) -> usize {
+        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits()).iter().sum::<u64>() as usize
+    }
+}

@@ -1,0 +1,118 @@
+use ring::Kernel;
+
+use super::*;
+use crate::core::database::Database;
+use crate::core::protocol::Server as _;
+use crate::core::workload::Shape;
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, conformance, context, read, refuses, retrieves_long_records,
+};
+
+const INTEGER: &str = "{ kind = \"integer\", modulus = 7681 }";
+/// Eight slots of 127 bits.
+const BINOMIAL: &str = "{ kind = \"binomial\", slots = 8, base = 65620 }";
+/// Sixteen slots of 17 bits.
+const SHORT: &str = "{ kind = \"binomial\", slots = 32, base = 16 }";
+const GOLDILOCKS: &str = "{ kind = \"goldilocks\" }";
+const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
+
+/// A ring of degree 64.
+fn text(plaintext: &str, direct: u64, switch: &str) -> String {
+    format!(
+        "protocol = \"pirana\"\ntitle = \"test\"\ndirect_columns = {direct}\n[source]\nkind = \"own\"\n\
+         [ring]\ndegree = 64\nmodulus = \"268432897 * 268428161 * 268425089\"\nspecial_modulus = 268424449\n\
+         digit_bits = 28\nplaintext = {plaintext}\nsecret = {{ kind = \"ternary\" }}\nerror = {{ stddev = 3.2 }}\n{switch}"
+    )
+}
+
+fn set(plaintext: &str, direct: u64, switch: &str) -> Set {
+    read::<Pirana>(&text(plaintext, direct, switch)).unwrap()
+}
+
+conformance!(every: Pirana, set(INTEGER, 4, SWITCH), ALL_SHAPES, 3, 4);
+conformance!(every_binomial: Pirana, set(BINOMIAL, 1, ""), &[(1, 1), (777, 7), (100, 2049)], 2, 3);
+
+/// Families of every kind; codewords of weight one and two.
+#[test]
+fn every_family_serves() {
+    for (plaintext, direct) in [(SHORT, 1), (SHORT, 1000), (GOLDILOCKS, 2), (BINOMIAL, 1000)] {
+        check_everywhere::<Pirana>(&set(plaintext, direct, SWITCH), 500, 300, 2, 3);
+    }
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<Pirana>(&set(INTEGER, 4, SWITCH));
+}
+
+/// Every entry of an item comes to lie in a slot of its own, whatever the shape, and plaintexts have places of their own.
+#[test]
+fn entries_and_plaintexts_have_places_of_their_own() {
+    for (rows, row_slots, entry_bits) in [(2, 32, 12), (1, 8, 127), (1, 32, 16), (2, 4, 5)] {
+        for records in [1, 2, 3, 5, 8, 31, 32, 33, 40, 64, 65, 1000] {
+            for bits in [1, 12, 13, 100, 3000, 20_000] {
+                let shape = Shape::new(records, bits).unwrap();
+                let layout = Layout::new(shape, (rows, row_slots), entry_bits, 4);
+                assert!(layout.code.words() >= layout.columns as u64 && layout.columns > 0);
+                assert!(layout.repetitions * layout.classes <= rows * row_slots);
+                let mut entries = std::collections::BTreeSet::new();
+                let (mut slots, mut places) = (entries.clone(), std::collections::BTreeSet::new());
+                let class = layout.classes - 1;
+                for polynomial in 0..layout.polynomials {
+                    let turn = layout.turn(polynomial);
+                    assert!(turn.answer < layout.answers && turn.half < layout.halves);
+                    assert!(turn.baby < layout.baby && turn.giant < layout.giants);
+                    assert!(places.insert((layout.matrix_row(0, turn), layout.matrix_column(turn))));
+                    for repetition in 0..layout.repetitions {
+                        let places = turn.baby * layout.giants + turn.giant;
+                        let slot = layout.turned(layout.slot(repetition, class), turn.half, places);
+                        assert!(slots.insert(turn.answer * rows * row_slots + slot), "{layout:?}");
+                        entries.insert(layout.entry(polynomial, repetition));
+                    }
+                }
+                assert!((0..layout.entries).all(|entry| entries.contains(&entry)), "{layout:?}");
+                let last = layout.place(records - 1);
+                assert!(last.0 + 1 == layout.columns && last.1 < layout.classes);
+            }
+        }
+    }
+}
+
+/// A changed server has the plaintexts of one made of the changed database.
+#[test]
+fn updates_make_the_same_plaintexts() {
+    for (plaintext, bits) in [(INTEGER, 104), (INTEGER, 5), (BINOMIAL, 1000), (SHORT, 104)] {
+        let (set, shape) = (set(plaintext, 1, ""), Shape::new(300, bits).unwrap());
+        let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
+        let mut context = context(Kernel::best(), 1);
+        let mut changed = server::Server::new(&set, &database, &mut context).unwrap();
+        for indices in [vec![0, 1, 150, 299], vec![1, 7]] {
+            let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
+            changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
+            assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
+            // A selection has changed records in its bit string.
+            let fresh = server::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
+            assert!(changed.plaintexts() == fresh.plaintexts());
+        }
+    }
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let text = text(INTEGER, 4, SWITCH);
+    for (from, to, key) in [
+        ("direct_columns = 4", "direct_columns = 0", "direct_columns"),
+        ("degree = 64", "degree = 96", "ring.degree"),
+        ("268432897 * ", "268432899 * ", "ring.modulus"),
+        ("special_modulus = 268424449", "special_modulus = 268424451", "ring.special_modulus"),
+        ("special_modulus = 268424449", "special_modulus = 268432897", "ring.special_modulus"),
+        ("modulus = 7681", "modulus = 7687", "ring.plaintext"),
+        ("digit_bits = 28", "digit_bits = 1", "ring.digit_bits"),
+        ("\"ternary\"", "\"uniform\"", "ring.secret"),
+        ("stddev = 3.2", "stddev = 0.1", "ring.error.stddev"),
+        ("body_modulus = 67108864", "body_modulus = 7681", "switch.body_modulus"),
+        ("\"pirana\"", "\"simplepir\"", "protocol"),
+    ] {
+        refuses::<Pirana>(&text, from, to, key);
+    }
+}

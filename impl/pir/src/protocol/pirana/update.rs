@@ -1,0 +1,73 @@
+//! Changed records: the plaintexts of their columns are made again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ring::{Ntt, Poly, PolyMatrix, Work};
+
+use super::column::{moved, plaintext};
+use super::engine::Engine;
+use super::{Layout, Set};
+use crate::core::threads::side_by_side;
+use crate::core::{Change, Context, Database, Result};
+
+/// Plaintexts that are made before they are stored.
+const GROUP: usize = 32;
+
+/// Writes the items of changed records, which are in the database already, into the plaintexts of their columns. No other item is read:
+/// what a plaintext holds is decoded from it.
+pub fn rewrite(
+    engine: &Engine,
+    matrix: &mut PolyMatrix,
+    (database, changes): (&Database, &[Change]),
+    context: &Context,
+) -> Result<()> {
+    let (layout, words) = (&engine.layout, engine.words());
+    let mut columns: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (index, _) in changes {
+        let (column, class) = layout.place(*index);
+        columns.entry(column).or_default().insert(class);
+    }
+    for (column, classes) in columns {
+        let item = |class: usize| {
+            let number = column as u64 * layout.classes as u64 + class as u64;
+            Ok((class, layout.item(database, number)?))
+        };
+        let items = classes.into_iter().map(item).collect::<Result<Vec<_>>>()?;
+        let renew = |polynomial: usize| {
+            let turn = layout.turn(polynomial);
+            let place = (layout.matrix_row(column, turn), layout.matrix_column(turn));
+            let mut values = stored(engine, &matrix.get(place.0, place.1)?)?;
+            for (class, item) in &items {
+                for repetition in 0..layout.repetitions {
+                    let slot = layout.slot(repetition, *class);
+                    let slot = layout.turned(slot, turn.half, turn.baby * layout.giants);
+                    let entry = layout.entry(polynomial, repetition);
+                    engine.read_entry(item, entry, &mut values[slot * words..][..words]);
+                }
+            }
+            Ok((place, plaintext(engine, &values)?))
+        };
+        let mut made = Vec::new();
+        for first in (0..layout.polynomials).step_by(GROUP) {
+            let group = first..layout.polynomials.min(first + GROUP);
+            made.push(side_by_side(group, context.threads, renew)?);
+        }
+        made.iter().try_for_each(|group| matrix.set(group, context.threads))?;
+    }
+    Ok(())
+}
+
+/// The values in the slots of a stored plaintext.
+fn stored(engine: &Engine, plaintext: &Poly<u32, Ntt>) -> Result<Vec<u64>> {
+    let ring = &engine.ring;
+    let mut coefficients = vec![0; ring.n()];
+    ring.rns().compose_centred_wrapping(ring.inverse(plaintext.clone()).as_slice(), &mut coefficients);
+    let short: Vec<i64> = coefficients.into_iter().map(|x| x as i64).collect();
+    Ok(engine.scheme.modulus().decode(&short)?)
+}
+
+/// The work of making the plaintexts of a changed column again.
+pub fn rewrite_work(set: &Set, layout: &Layout) -> Result<Work> {
+    let (ring, slots) = (set.ring.shape(), set.ring.plaintext.family().slots_work(set.ring.degree)?);
+    Ok((slots * 2 + ring.transforms(2) + moved(ring) * 2) * layout.polynomials as u64)
+}
