@@ -27,11 +27,11 @@ from .stage import NEVER, Chance, Decision, Stage, by_class, stages, words
 WORD_BITS = 32
 
 
-def digit_squares(description: dict) -> float:
-    """The sum of E[x^2] over the digits of uniform residues, each modulo its prime: the last digit is what is left."""
+def digit_squares(description: dict, instance: int) -> float:
+    """The sum of E[x^2] over the digits of uniform residues modulo the primes of an instance: the last is what is left."""
     gadget = description["layout"]["automorphism_gadget"]
     total = 0.0
-    for prime in (int(p) for p in description["instances"][1]["modulus"].split("*")):
+    for prime in (int(p) for p in description["instances"][instance]["modulus"].split("*")):
         count = -(-prime.bit_length() // gadget["base_log2"])
         base = 2.0 ** gadget["base_log2"]
         total += (count - 1) * (base**2 + 2) / 12 + (prime / base ** (count - 1)) ** 2 / 12
@@ -41,7 +41,7 @@ def digit_squares(description: dict) -> float:
 def turned(descriptions: Sequence[dict], rings: Rings) -> Floats:
     """The sum over a block's turns of the variance of the encrypted secret."""
     turns, fresh = numbers([d["layout"] for d in descriptions], "rotations"), np.asarray(rings.fresh.variance)
-    switch = rings.n * fresh * np.array([digit_squares(d) for d in descriptions])
+    switch = rings.n * fresh * np.array([digit_squares(d, 1) for d in descriptions])
     return np.asarray(turns * (fresh + 1 / 12) + turns * (turns - 1) / 2 * switch)
 
 

@@ -16,7 +16,7 @@ type Row = (&'static str, u64, u64, u64, u64);
 
 #[test]
 fn described_peaks_cover_runs_at_odd_shapes() {
-    static ROWS: [Row; 13] = [
+    static ROWS: [Row; 14] = [
         ("simplepir/usenix23", 257, 2049, 1, 3),
         ("frodopir/secure-n1308 --with shards=7", 5003, 1000, 2, 3),
         ("piano/packed", 5003, 1000, 2, 3),
@@ -24,6 +24,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
         ("hintlesspir/tight", 5003, 1000, 3, 1),
         ("kspir/split", 5003, 1000, 3, 1),
+        ("pirana/gbfv-n4096-64", 5003, 1000, 3, 1),
         ("ypir/usenix24", 5, 20_003, 1, 1),
         ("inspire2/published --with gamma0=16 --with gamma2=16 --with rows_factor=1", 5, 100_003, 1, 1),
         ("inspire/repaired --with folding.rows=4096 --with folding.points=32", 5003, 100, 2, 1),

@@ -125,16 +125,16 @@ impl protocol::Client for Client {
     fn diagnose(&self, asked: &[u64], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
         let (Engine { layout, scheme, ring, .. }, key) = (&self.engine, &self.secret.key);
         let parsed = server.parse(std::slice::from_ref(request))?;
-        let mut log = |stage, errors: Vec<f64>| context.noise.add_under(Some(self.key_id), stage, 0.5, errors);
-        for (index, query) in asked.iter().zip(&parsed) {
-            let [selected, sums] = server.stages(query)?;
+        for (index, query) in asked.iter().zip(parsed) {
             let ((wanted, class), zero) = (layout.place(*index), vec![0; ring.n()]);
-            let unit = self.engine.unit(class)?;
             // The wanted column, and those before it.
             let columns = (wanted + 1).saturating_sub(MOST_COLUMNS)..wanted + 1;
-            for column in columns {
+            let [selected, sums] = server.stages(query, columns.clone(), context)?;
+            let unit = self.engine.unit(class)?;
+            let mut log = |stage, errors: Vec<f64>| context.noise.add_under(Some(self.key_id), stage, 0.5, errors);
+            for (column, ciphertext) in columns.zip(&selected) {
                 let z = if column == wanted { &unit } else { &zero };
-                log("selection", scheme.noise(key, &selected[column], z)?);
+                log("selection", scheme.noise(key, ciphertext, z)?);
             }
             for (sum, z) in sums.iter().zip(self.known(*index, server)?) {
                 log("sum", scheme.noise(key, sum, &z)?);

@@ -20,7 +20,7 @@ fn read_bytes(layout: &Layout) -> Option<u64> {
     bytes.filter(|bytes| *bytes <= MOST_READ)
 }
 
-/// Makes the plaintexts of a column and stores them.
+/// Makes the plaintexts of a column and stores them in the matrix of its segment.
 pub fn encode(
     engine: &Engine,
     matrix: &mut PolyMatrix,

@@ -82,8 +82,8 @@ pub struct Load<'a> {
 
 impl Load<'_> {
     fn stored_bytes(&self) -> u64 {
-        let (rows, columns) = (self.layout.matrix_rows(), self.layout.matrix_columns());
-        PolyMatrix::bytes_for(self.ring.degree, self.ring.primes, rows, columns)
+        let rows = self.layout.columns.saturating_mul(self.layout.turned_columns());
+        PolyMatrix::bytes_for(self.ring.degree, self.ring.primes, rows, self.layout.matrix_columns())
     }
 
     /// Bytes of all keys, queries and answers.
@@ -93,9 +93,9 @@ impl Load<'_> {
         [key_bytes(self.set, &self.layout), count(&[self.queries, query]), answer]
     }
 
-    /// Bytes of the vector of turned columns of a query.
+    /// Bytes of the vector of a segment's turned columns of a query.
     fn vector_bytes(&self) -> u64 {
-        count(&[2, self.layout.matrix_rows() as u64, self.ring.poly_bytes()])
+        count(&[2, self.layout.matrix_rows(0) as u64, self.ring.poly_bytes()])
     }
 
     /// Primes of the second ring of products, if there are any.
@@ -109,20 +109,17 @@ impl Load<'_> {
         let [key_message, query, answer] = self.message_bytes();
         let keys = key_count(&layout) * set.ring.key_bytes();
         let server = vec![TableBytes::new("database", stored), TableBytes::new("keys", keys)];
-        let (bits, columns) = (layout.code.bits as u64, layout.columns as u64);
-        // The bits of all queries; of one those that are lifted, its selected columns and a few of them turned.
+        let bits = layout.code.bits as u64;
+        // Of every query its bits, what they are lifted to, a segment's turned columns, and the products of two segments.
         let lifted = 2 * poly + 2 * RingShape { primes: self.extension()?, ..ring }.poly_bytes();
-        let lifted = if layout.code.weight > 1 { count(&[bits, lifted]) } else { 0 };
-        let selected = count(&[2, columns, poly]);
-        let turned = count(&[2 * 4, (layout.halves * layout.baby) as u64, poly]);
-        let products = count(&[queries, 2 * layout.matrix_columns() as u64, poly]);
-        let vectors = count(&[queries, self.vector_bytes()]);
-        let online = count(&[queries, 2 * bits, poly])
+        let lifted = if layout.code.weight > 1 { lifted } else { 0 };
+        let products = count(&[4, layout.matrix_columns() as u64, poly]);
+        let each = count(&[bits, 2 * poly + lifted]).saturating_add(self.vector_bytes()).saturating_add(products);
+        // A segment's columns before they are turned, and turned.
+        let online = count(&[queries, each])
+            .saturating_add(2 * self.vector_bytes())
             .saturating_add(2 * query)
             .saturating_add(2 * answer)
-            .saturating_add(
-                (vectors.saturating_add(selected).saturating_add(lifted.max(turned))).max(vectors + products),
-            )
             .max(3 * key_message);
         let secrets = 5 * poly;
         let peak = stored
@@ -155,12 +152,14 @@ impl Load<'_> {
             ring.moves(2) * columns
         };
         plan.step("answer", "selection", selection * queries);
-        let turned = (layout.halves * layout.baby) as u64;
+        let turned = layout.turned_columns() as u64;
         let rotations = switch.automorphism_work() * (turned - 1) + ring.moves(2) * turned;
         plan.step("answer", "rotations", rotations * count(&[columns, queries]));
-        let read = self.stored_bytes().saturating_add(count(&[queries, self.vector_bytes()]));
-        let places = (layout.matrix_rows(), layout.matrix_columns());
-        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, queries, read));
+        let segments = layout.segments() as u64;
+        let read = self.stored_bytes().saturating_add(count(&[segments, queries, self.vector_bytes()]));
+        let places = (layout.columns.saturating_mul(layout.turned_columns()), layout.matrix_columns());
+        let added = ring.moves(count(&[2 * (segments - 1), layout.matrix_columns() as u64, queries]));
+        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, queries, read) + added);
         let giants = (switch.automorphism_work() + ring.moves(2)) * (layout.giants as u64 - 1);
         plan.step("answer", "giant_steps", giants * count(&[answers, queries]));
         let written = if set.switch.is_some() { Switch::half_work(ring) * 2 } else { Work::default() };

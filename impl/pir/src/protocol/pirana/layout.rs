@@ -9,8 +9,14 @@
 //! A turn by a G + g places is in two steps: the selected column is turned by a G before its products are summed, for every a < B (baby
 //! steps), and the sums by g after that (giant steps).
 
+use std::ops::Range;
+
 use crate::core::{Database, Result, Shape, Workload, put_bits};
 use crate::parts::constant_weight::ConstantWeight;
+
+/// Rows of a segment's matrix, about: so few that the turned columns stay in a cache, so many that the products of segments are seldom
+/// added.
+const SEGMENT_ROWS: usize = 64;
 
 /// A database in columns.
 #[derive(Clone, Copy, Debug)]
@@ -120,22 +126,43 @@ impl Layout {
         self.records_per_item * self.shape.record_bits
     }
 
-    /// Rows of the matrix of plaintexts: columns, halves and baby steps.
-    pub fn matrix_rows(&self) -> usize {
-        self.columns.saturating_mul(self.halves * self.baby)
+    /// Halves and baby steps: turns of a selected column.
+    pub fn turned_columns(&self) -> usize {
+        self.halves * self.baby
     }
 
-    /// The row of the matrix for a column and a turn.
+    /// Columns of a segment, which are selected and turned before their products: a matrix of plaintexts each.
+    pub fn segment_columns(&self) -> usize {
+        (SEGMENT_ROWS / self.turned_columns()).clamp(1, self.columns)
+    }
+
+    /// Number of the segments.
+    pub fn segments(&self) -> usize {
+        self.columns.div_ceil(self.segment_columns())
+    }
+
+    /// The columns of a segment.
+    pub fn columns_of(&self, segment: usize) -> Range<usize> {
+        let first = segment * self.segment_columns();
+        first..self.columns.min(first + self.segment_columns())
+    }
+
+    /// Rows of a segment's matrix of plaintexts: columns, halves and baby steps.
+    pub fn matrix_rows(&self, segment: usize) -> usize {
+        self.columns_of(segment).len() * self.turned_columns()
+    }
+
+    /// The row of a segment's matrix for a column and a turn.
     pub fn matrix_row(&self, column: usize, turn: Turn) -> usize {
-        (column * self.halves + turn.half) * self.baby + turn.baby
+        (column % self.segment_columns() * self.halves + turn.half) * self.baby + turn.baby
     }
 
-    /// Columns of the matrix of plaintexts: ciphertexts of an answer and giant steps.
+    /// Columns of every matrix of plaintexts: ciphertexts of an answer and giant steps.
     pub fn matrix_columns(&self) -> usize {
         self.answers * self.giants
     }
 
-    /// The column of the matrix for a turn.
+    /// The column of a matrix for a turn.
     pub fn matrix_column(&self, turn: Turn) -> usize {
         turn.answer * self.giants + turn.giant
     }

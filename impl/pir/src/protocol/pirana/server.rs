@@ -1,5 +1,8 @@
 //! PIRANA's server.
 
+use std::ops::Range;
+
+use bfv::Lifted;
 use lattice::Rlwe;
 use lattice::wire::{Reader, SEED_BYTES};
 use ring::{Ntt, Poly, PolyMatrix, PolyPairs};
@@ -22,7 +25,8 @@ pub struct Server {
     engine: Engine,
     /// Where records are read from that change.
     pub(super) database: Database,
-    matrix: PolyMatrix,
+    /// The plaintexts, a matrix for each segment.
+    segments: Vec<PolyMatrix>,
     /// The keys, by session from 1 on.
     clients: Vec<ServerKeys>,
 }
@@ -34,7 +38,9 @@ pub struct Asked<'a> {
     bits: Vec<Rlwe<u32, Ntt>>,
 }
 
-/// Mask and body of each column of the matrix.
+/// The lifted bits of a query; none where columns have a ciphertext each.
+type Operands = Vec<Lifted<u32>>;
+/// Mask and body of each column of a matrix.
 type Products = Vec<[Poly<u32, Ntt>; 2]>;
 
 /// Bytes of a query: the seed of its masks, and bodies.
@@ -46,9 +52,11 @@ impl Server {
     /// All stored plaintexts.
     #[cfg(test)]
     pub(super) fn plaintexts(&self) -> Vec<Poly<u32, Ntt>> {
-        let matrix = &self.matrix;
-        let places = (0..matrix.rows()).flat_map(|row| (0..matrix.columns()).map(move |column| (row, column)));
-        places.map(|(row, column)| matrix.get(row, column).unwrap()).collect()
+        let of_matrix = |matrix: &PolyMatrix| {
+            let places = (0..matrix.rows()).flat_map(|row| (0..matrix.columns()).map(move |column| (row, column)));
+            places.map(|(row, column)| matrix.get(row, column).unwrap()).collect::<Vec<_>>()
+        };
+        self.segments.iter().flat_map(of_matrix).collect()
     }
 
     /// The queries of some requests.
@@ -72,17 +80,27 @@ impl Server {
         Ok(asked)
     }
 
-    /// For every column an encryption of the unit vector of the class, or of zeros.
-    pub(super) fn select(&self, asked: &Asked, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
+    /// The bits of a query as operands of products.
+    fn lift(&self, asked: &Asked, threads: usize) -> Result<Operands> {
+        let Some(multiplier) = &self.engine.multiplier else { return Ok(Vec::new()) };
+        side_by_side(asked.bits.iter(), threads, |bit| Ok(multiplier.lift(bit)?))
+    }
+
+    /// For each of some columns an encryption of the unit vector of the class, or of zeros.
+    fn select(
+        &self,
+        (asked, operands): (&Asked, &Operands),
+        columns: Range<usize>,
+        threads: usize,
+    ) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let Engine { layout, gadget, multiplier, .. } = &self.engine;
-        let Some(multiplier) = multiplier else { return Ok(asked.bits[..layout.columns].to_vec()) };
-        let lifted = side_by_side(asked.bits.iter(), threads, |bit| Ok(multiplier.lift(bit)?))?;
+        let Some(multiplier) = multiplier else { return Ok(asked.bits[columns].to_vec()) };
         let key = asked.keys.relinearisation()?;
         let product = |column: usize| {
             let ones = layout.code.ones(column as u64);
-            Ok(multiplier.multiply(&lifted[ones[0]], &lifted[ones[1]], gadget, key)?)
+            Ok(multiplier.multiply(&operands[ones[0]], &operands[ones[1]], gadget, key)?)
         };
-        side_by_side(0..layout.columns, threads, product)
+        side_by_side(columns, threads, product)
     }
 
     /// A selected column at every half and baby step.
@@ -99,24 +117,41 @@ impl Server {
         Ok(turned)
     }
 
-    /// All selected columns at every half and baby step, as the product reads them.
+    /// The selected columns of a segment at every half and baby step, as the product reads them.
     fn turns(&self, asked: &Asked, selected: Vec<Rlwe<u32, Ntt>>, threads: usize) -> Result<PolyPairs> {
-        let mut pairs = PolyPairs::zero(&self.engine.ring, self.engine.layout.matrix_rows())?;
-        let each = self.engine.layout.halves * self.engine.layout.baby;
-        let mut first = 0;
-        let mut columns = selected.into_iter().peekable();
-        while columns.peek().is_some() {
-            let together = columns.by_ref().take(TOGETHER.max(threads));
-            let turned = side_by_side(together, threads, |column| self.turn(asked.keys, column))?;
-            let halves: Vec<_> = turned.iter().flatten().map(|turned| [&turned.a, &turned.b]).collect();
-            pairs.set(first * each, &halves)?;
-            first += turned.len();
+        let turned = side_by_side(selected.into_iter(), threads, |column| self.turn(asked.keys, column))?;
+        let halves = turned.iter().flatten().map(|turned| [&turned.a, &turned.b]);
+        Ok(PolyPairs::new(&self.engine.ring, halves)?)
+    }
+
+    /// The sums of products of all queries, in one pass over the database.
+    fn products(&self, asked: &[Asked], steps: &mut Turns, threads: usize) -> Result<Vec<Products>> {
+        let (Engine { layout, ring, .. }, mut sums) = (&self.engine, Vec::<Products>::new());
+        let operands = steps.time("answer_selection", || {
+            asked.iter().map(|asked| self.lift(asked, threads)).collect::<Result<Vec<_>>>()
+        })?;
+        for (segment, matrix) in self.segments.iter().enumerate() {
+            let mut vectors = Vec::with_capacity(asked.len());
+            for query in asked.iter().zip(&operands) {
+                let columns = layout.columns_of(segment);
+                let selected = steps.time("answer_selection", || self.select(query, columns, threads))?;
+                vectors.push(steps.time("answer_rotations", || self.turns(query.0, selected, threads))?);
+            }
+            let products = steps.time("answer_product", || -> Result<_> {
+                let products = matrix.multiply(&vectors.iter().collect::<Vec<_>>(), threads)?;
+                let pairs = sums.iter_mut().flatten().flatten().zip(products.iter().flatten().flatten());
+                pairs.for_each(|(sum, product)| ring.add_assign(sum, product));
+                Ok(products)
+            })?;
+            if sums.is_empty() {
+                sums = products;
+            }
         }
-        Ok(pairs)
+        Ok(sums)
     }
 
     /// The ciphertexts of an answer: the sums of each, turned and added.
-    pub(super) fn sum(&self, asked: &Asked, products: &Products, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
+    fn sum(&self, asked: &Asked, products: &Products, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let Engine { layout, gadget, ring, .. } = &self.engine;
         let sum = |products: &[[Poly<u32, Ntt>; 2]]| {
             let mut sum: Option<Rlwe<u32, Ntt>> = None;
@@ -132,17 +167,18 @@ impl Server {
         side_by_side(products.chunks_exact(layout.giants), threads, sum)
     }
 
-    /// The selected columns of a query and the ciphertexts of its answer before they are switched.
-    pub(super) fn stages(&self, asked: &Asked) -> Result<[Vec<Rlwe<u32, Ntt>>; 2]> {
-        let selected = self.select(asked, 1)?;
-        let vector = self.turns(asked, selected.clone(), 1)?;
-        let products = self.matrix.multiply(&[&vector], 1)?;
-        Ok([selected, self.sum(asked, &products[0], 1)?])
+    /// Some selected columns of a query, and the ciphertexts of its answer before they are switched.
+    pub(super) fn stages(
+        &self,
+        asked: Asked,
+        columns: Range<usize>,
+        context: &Context,
+    ) -> Result<[Vec<Rlwe<u32, Ntt>>; 2]> {
+        let selected = self.select((&asked, &self.lift(&asked, 1)?), columns, 1)?;
+        let products = self.products(std::slice::from_ref(&asked), &mut Turns::new(&context.clock), 1)?;
+        Ok([selected, self.sum(&asked, &products[0], 1)?])
     }
 }
-
-/// Columns that are turned before they are written for the product.
-const TOGETHER: usize = 4;
 
 impl protocol::Server for Server {
     type Set = Set;
@@ -151,22 +187,24 @@ impl protocol::Server for Server {
     fn new(set: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(set, database.shape(), context.kernel)?;
         let layout = engine.layout;
-        let mut matrix = PolyMatrix::zero(&engine.ring, layout.matrix_rows(), layout.matrix_columns())?;
+        let matrix =
+            |segment| Ok(PolyMatrix::zero(&engine.ring, layout.matrix_rows(segment), layout.matrix_columns())?);
+        let mut segments = (0..layout.segments()).map(matrix).collect::<Result<Vec<_>>>()?;
         context.progress.begin("encode", layout.columns as u64);
         context.clock.time("encode", Group::Offline, || -> Result<()> {
-            (0..layout.columns).try_for_each(|column| {
-                encode(&engine, &mut matrix, column, database, context)?;
+            for column in 0..layout.columns {
+                encode(&engine, &mut segments[column / layout.segment_columns()], column, database, context)?;
                 context.progress.advance(1);
-                Ok(())
-            })
+            }
+            Ok(())
         })?;
         context.progress.end();
-        Ok(Self { engine, database: database.clone(), matrix, clients: Vec::new() })
+        Ok(Self { engine, database: database.clone(), segments, clients: Vec::new() })
     }
 
     fn tables(&self) -> Vec<TableBytes> {
         vec![
-            TableBytes::new("database", self.matrix.bytes()),
+            TableBytes::new("database", self.segments.iter().map(PolyMatrix::bytes).sum()),
             TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
         ]
     }
@@ -186,16 +224,9 @@ impl protocol::Server for Server {
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let (clock, threads) = (&context.clock, context.threads);
         let asked = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
-        let (mut steps, mut vectors) = (Turns::new(clock), Vec::with_capacity(asked.len()));
-        for asked in &asked {
-            let selected = steps.time("answer_selection", || self.select(asked, threads))?;
-            vectors.push(steps.time("answer_rotations", || self.turns(asked, selected, threads))?);
-        }
+        let mut steps = Turns::new(clock);
+        let products = self.products(&asked, &mut steps, threads)?;
         steps.finish(Group::Online);
-        let products = clock.time("answer_product", Group::Online, || {
-            self.matrix.multiply(&vectors.iter().collect::<Vec<_>>(), threads)
-        })?;
-        drop(vectors);
         let sums = clock.time("answer_giant_steps", Group::Online, || {
             asked
                 .iter()
@@ -227,7 +258,7 @@ impl protocol::Server for Server {
             for (index, record) in changes {
                 self.database.change(*index, record.clone())?;
             }
-            rewrite(&self.engine, &mut self.matrix, (&self.database, changes), context)
+            rewrite(&self.engine, &mut self.segments, (&self.database, changes), context)
         })?;
         Ok(Messages::new())
     }

@@ -17,7 +17,7 @@ const GROUP: usize = 32;
 /// what a plaintext holds is decoded from it.
 pub fn rewrite(
     engine: &Engine,
-    matrix: &mut PolyMatrix,
+    segments: &mut [PolyMatrix],
     (database, changes): (&Database, &[Change]),
     context: &Context,
 ) -> Result<()> {
@@ -28,6 +28,7 @@ pub fn rewrite(
         columns.entry(column).or_default().insert(class);
     }
     for (column, classes) in columns {
+        let matrix = &mut segments[column / layout.segment_columns()];
         let item = |class: usize| {
             let number = column as u64 * layout.classes as u64 + class as u64;
             Ok((class, layout.item(database, number)?))
