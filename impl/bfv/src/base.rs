@@ -15,6 +15,8 @@ pub(crate) struct Conversion<W> {
     /// (Q/q_i)^-1 modulo q_i with its Shoup quotient, and 1/q_i.
     parts: Vec<(W, W, f64)>,
     to: Vec<Target<W>>,
+    /// Whether sums of products fit 64 bits.
+    narrow: bool,
 }
 
 /// A prime, and what numbers modulo it take.
@@ -43,7 +45,10 @@ impl<W: Word> Conversion<W> {
             factors: (0..from.len()).map(|i| cofactor(modulus, i).to_u64()).collect(),
             negated: modulus.neg(product(modulus, from)).to_u64(),
         };
+        let longest = |moduli: &[Modulus<W>]| moduli.iter().map(|q| q.bits()).max().unwrap_or(0);
+        let terms = from.len() as u32 + 1;
         Self {
+            narrow: longest(from) + longest(to) + u32::BITS - terms.leading_zeros() < u64::BITS,
             parts: from.iter().enumerate().map(part).collect(),
             to: to.iter().map(target).collect(),
             from: from.to_vec(),
@@ -73,6 +78,20 @@ impl<W: Word> Conversion<W> {
                 }
             }
             for (target, out) in self.to.iter().zip(out.chunks_exact_mut(n)) {
+                if self.narrow {
+                    let mut sums = [0u64; BLOCK];
+                    for (sum, quotient) in sums.iter_mut().zip(&quotients) {
+                        *sum = *quotient as u64 * target.negated;
+                    }
+                    for (scaled, factor) in scaled.iter().zip(&target.factors) {
+                        for (sum, scaled) in sums.iter_mut().zip(scaled) {
+                            *sum += scaled.to_u64() * factor;
+                        }
+                    }
+                    let out = &mut out[start..start + length];
+                    out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = target.modulus.reduce_u64(*sum));
+                    continue;
+                }
                 for (j, out) in out[start..start + length].iter_mut().enumerate() {
                     let turns = u128::from(quotients[j] as u64) * u128::from(target.negated);
                     let sum = scaled.iter().zip(&target.factors).fold(turns, |sum, (scaled, factor)| {

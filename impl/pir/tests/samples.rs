@@ -50,7 +50,7 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
         (1 << 20, 256),
         &[("queries_and_keys", None), ("vector_keys", Some(3 * 2048)), ("response_keys", Some(24 * 2048))],
     ),
-    // Keys of products, of 38 places and of one place, with four rows of degree 8192 each; every query adds to `queries`.
+    // Keys of products, of 40 places and of one place, with four rows of degree 8192 each; every query adds to `queries`.
     ("pirana/bfv-n8192", (1 << 18, 2048), &[("queries", None), ("keys", Some(3 * 4 * 8192))]),
     // No lattice.
     ("piano/published", (1000, 1024), &[]),

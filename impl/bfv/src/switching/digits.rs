@@ -30,9 +30,7 @@ impl<W: Word> RnsGadget<W> {
     pub fn digits_of_coefficients(&self, input: &Poly<W, Coefficient>) -> Digits<W> {
         assert!(self.ring().owns(input), "a polynomial of the gadget's ring");
         match self.cut() {
-            Cut::Residues { base_log2, counts, below_primes } => {
-                self.of_residues(input, *base_log2, counts, *below_primes)
-            }
+            Cut::Residues { base_log2, counts, bound } => self.of_residues(input, *base_log2, counts, *bound),
             Cut::Integers(gadget) => {
                 let mut digits = vec![0; gadget.length() * self.ring().n()];
                 gadget.cut(input, &mut digits);
@@ -47,26 +45,23 @@ impl<W: Word> RnsGadget<W> {
         }
     }
 
-    fn of_residues(
-        &self,
-        input: &Poly<W, Coefficient>,
-        base_log2: u32,
-        counts: &[usize],
-        below_primes: bool,
-    ) -> Digits<W> {
+    fn of_residues(&self, input: &Poly<W, Coefficient>, base_log2: u32, counts: &[usize], bound: u64) -> Digits<W> {
         let (n, key_ring) = (self.ring().n(), self.key_ring());
         let mut out = Vec::with_capacity(self.rows());
         for ((modulus, _), (limb, count)) in self.ring().limbs().iter().zip(input.limbs().zip(counts)) {
             let digits = cut(modulus, limb, *count, base_log2);
             for digits in digits.chunks_exact(n) {
                 let mut transformed = key_ring.zero();
+                // Nearly all digits fit 32 bits, for which there are vector paths.
+                let narrow = (bound <= i32::MAX as u64).then(|| digits.iter().map(|d| *d as i32).collect::<Vec<_>>());
                 for ((prime, plan), limb) in key_ring.limbs().iter().zip(transformed.limbs_mut()) {
-                    if below_primes {
-                        // Transforms take numbers below 2p, so that p is added whatever the sign.
-                        let p = prime.value().to_u64();
-                        limb.iter_mut().zip(digits).for_each(|(x, d)| *x = W::from_u64(p.wrapping_add_signed(*d)));
-                    } else {
-                        limb.iter_mut().zip(digits).for_each(|(x, d)| *x = prime.from_signed(*d));
+                    match &narrow {
+                        Some(digits) if prime.value().to_u64() > bound => {
+                            plan.forward_signed(digits, limb);
+                            continue;
+                        }
+                        Some(digits) => key_ring.vectors().reduce_signed(prime, digits, limb),
+                        None => limb.iter_mut().zip(digits).for_each(|(x, d)| *x = prime.from_signed(*d)),
                     }
                     plan.forward(limb);
                 }

@@ -28,8 +28,8 @@ pub(super) enum Cut<W: Word> {
         base_log2: u32,
         /// Digits of a residue, by prime of q.
         counts: Vec<usize>,
-        /// Whether all digits are below all primes of keys in magnitude.
-        below_primes: bool,
+        /// No digit is above it in magnitude.
+        bound: u64,
     },
     /// Integers modulo q.
     Integers(RingGadget<W>),
@@ -102,8 +102,7 @@ impl<W: Word> RnsGadget<W> {
         let counts = key_ring.rns().moduli()[..kept].iter().map(|q| q.bits().div_ceil(base_log2) as usize).collect();
         // A digit is at most half of the base; a whole residue at most half of its prime.
         let bits = key_ring.rns().moduli()[..kept].iter().map(|q| q.bits().min(base_log2) - 1).max().unwrap_or(0);
-        let below_primes = key_ring.primes().iter().all(|p| *p > 1 << bits);
-        Self::with(key_ring, special, Cut::Residues { base_log2, counts, below_primes })
+        Self::with(key_ring, special, Cut::Residues { base_log2, counts, bound: 1 << bits })
     }
 
     /// The gadget of keys modulo the primes of `key_ring`, the last `special` of which are special, and digits of integers modulo q.
