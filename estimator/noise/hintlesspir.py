@@ -28,7 +28,7 @@ WORD_BITS = 32
 
 
 def digit_squares(description: dict, instance: int) -> float:
-    """The sum of E[x^2] over the digits of uniform residues modulo the primes of an instance: the last is what is left."""
+    """The sum of E[x^2] over the digits of uniform residues modulo an instance's primes: the last is what is left."""
     gadget = description["layout"]["automorphism_gadget"]
     total = 0.0
     for prime in (int(p) for p in description["instances"][instance]["modulus"].split("*")):

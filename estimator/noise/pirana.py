@@ -17,8 +17,10 @@ import numpy as np
 from . import lattice
 from .error import Noise, ratio
 from .hintlesspir import digit_squares
+from .respire import log2_unassigned
 from .ring_setting import Floats, Rings, bound_by_key, numbers
 from .stage import Chance, Decision, Stage, stages
+from .stage import words as stage_words
 
 
 def norms(plaintext: dict) -> tuple[float, float, float, float]:
@@ -121,7 +123,15 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     rings, layouts, stage = errors.rings, errors.layouts, stages("pirana")
     bound, key = bound_by_key(lambda under: errors.answer(under, any_data=True), rings)
     words = [f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues" for o in layouts]
+    batches = [o if "buckets" in o else {"batch_queries": 1, "buckets": 1, "copies": 1} for o in layouts]
     return [
+        Chance(
+            "buckets",
+            **stage_words("pirana")["buckets"],
+            log2_failure=[log2_unassigned(o["batch_queries"], o["buckets"], o["copies"]) for o in batches],
+            over="batches",
+            present=[o["buckets"] > 1 for o in batches],
+        ),
         stage("selection", errors.messages(errors.selection), digits=words, terms=rings.n),
         stage("sum", errors.messages(errors.sum), digits=words, terms=rings.n),
         stage(

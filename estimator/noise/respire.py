@@ -179,10 +179,11 @@ def log2_unassigned(records: int, buckets: int, copies: int) -> float:
     By Hall's theorem some s of them then share s - 1 buckets between them: the union over the choices of both."""
 
     def confined(s: int) -> float:
-        return comb(records, s) * comb(buckets, s - 1) * (comb(s - 1, copies) / comb(buckets, copies)) ** s
+        within = log2(comb(s - 1, copies)) - log2(comb(buckets, copies))
+        return log2(comb(records, s)) + log2(comb(buckets, s - 1)) + s * within
 
-    bound = sum(confined(s) for s in range(copies + 1, records + 1))
-    return min(log2(bound), 0.0) if bound > 0 else -np.inf
+    terms = [confined(s) for s in range(copies + 1, records + 1)]
+    return min(float(np.logaddexp2.reduce(terms)), 0.0) if terms else -np.inf
 
 
 def _first_dimension(layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Floats) -> tuple[Noise, Noise]:

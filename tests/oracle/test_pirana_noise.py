@@ -51,7 +51,9 @@ def test_a_model_s_measured_noise_is_the_formula_s(n, plaintext, total, product,
     assert log2(found["sum"]["stddev"]) == pytest.approx(sum_of_four, abs=0.3)
 
 
-@pytest.mark.parametrize(("n", "bits", "one", "many"), [(4096, 8, 44.3, 48.3), (4096, 16, 68.3, 72.3), (8192, 16, 69.9, 73.9)])
+@pytest.mark.parametrize(
+    ("n", "bits", "one", "many"), [(4096, 8, 44.3, 48.3), (4096, 16, 68.3, 72.3), (8192, 16, 69.9, 73.9)]
+)
 def test_moduli_are_as_long_as_the_table_says(n, bits, one, many):
     """The modulus that leaves 2^-40 of random data, for 1 and for 256 products."""
     for columns, total in ((1, one), (256, many)):

@@ -113,7 +113,7 @@ impl Buckets {
     }
 
     /// The record at a position of a bucket, if there is one.
-    fn record_at(&self, bucket: usize, position: u64) -> Option<u64> {
+    pub fn record_at(&self, bucket: usize, position: u64) -> Option<u64> {
         let (buckets, copies) = (u64::from(self.batch.buckets), u64::from(self.batch.copies));
         let block = position / copies;
         let offset = self.offsets(block).nth((position % copies) as usize)?;

@@ -5,7 +5,7 @@ use lattice::wire::Writer;
 use rand::RngCore;
 
 use super::Set;
-use super::engine::Engine;
+use super::engine::{Asked, Engine};
 use super::keys::write_keys;
 use super::server::{Server, query_bytes};
 use super::set::NAME;
@@ -25,30 +25,36 @@ pub struct Client {
 const MOST_COLUMNS: usize = 8;
 
 impl Client {
-    /// The encrypted bits of a column's codeword, each of them in the slots of the class.
-    fn write_query(&self, index: u64, context: &mut Context) -> Result<Vec<u8>> {
+    /// The encrypted bits of the codewords of columns, each of them in the slots of its record's class.
+    fn write_query(&self, numbers: &[u64], context: &mut Context) -> Result<Vec<u8>> {
         let (Engine { layout, scheme, ring, set, .. }, rng) = (&self.engine, &mut context.rng);
         let (BfvSecret { key, error, .. }, seed) = (&self.secret, fresh_seed(rng));
-        let ((column, class), masks) = (layout.place(index), &mut Masks::new(seed));
-        let (ones, unit, zero) = (layout.code.ones(column as u64), self.engine.unit(class)?, vec![0; ring.n()]);
+        let masks = &mut Masks::new(seed);
+        let ones: Vec<_> = numbers.iter().map(|number| layout.code.ones(layout.place(*number).0 as u64)).collect();
         let mut out = Writer::with_capacity(query_bytes(set, layout.code.bits));
         out.write_seed(&seed);
         for bit in 0..layout.code.bits {
-            let z = if ones.contains(&bit) { &unit } else { &zero };
-            out.write_poly(ring, &scheme.encrypt(key, z, error, masks, rng)?.b);
+            let set = numbers.iter().zip(&ones).filter(|(_, ones)| ones.contains(&bit));
+            let z = self.engine.units(set.map(|(number, _)| *number))?;
+            out.write_poly(ring, &scheme.encrypt(key, &z, error, masks, rng)?.b);
         }
         Ok(out.finish())
+    }
+
+    /// The numbers of the records that a query asks for.
+    fn numbers(asked: &[Asked], query: usize) -> Vec<u64> {
+        asked.iter().filter(|asked| asked.query == query).map(|asked| asked.number).collect()
     }
 
     /// Calls `each` with every query's number and the ciphertexts of its answer.
     fn for_each_answer(
         &self,
-        queries: usize,
+        asked: &[Asked],
         answer: &Messages,
         mut each: impl FnMut(usize, Vec<&[u8]>) -> Result<()>,
     ) -> Result<()> {
         let bytes = self.engine.set.answer_bytes();
-        let all = self.engine.layout.answers * bytes;
+        let (all, queries) = (self.engine.layout.answers * bytes, queries(asked));
         let message = only("answer", answer)?.clone().check(NAME, "answer", (all * queries) as u64)?;
         message
             .payload()
@@ -56,18 +62,16 @@ impl Client {
             .enumerate()
             .try_for_each(|(number, answer)| each(number, answer.chunks_exact(bytes).collect()))
     }
+}
 
-    /// The short plaintexts of the answer to a query.
-    fn known(&self, index: u64, server: &Server) -> Result<Vec<Vec<i64>>> {
-        let layout = &self.engine.layout;
-        let item = layout.item(&server.database, index / layout.records_per_item)?;
-        self.engine.answer(&item, layout.place(index).1)
-    }
+/// The number of queries, which ask for these records in order.
+fn queries(asked: &[Asked]) -> usize {
+    asked.last().map_or(0, |last| last.query + 1)
 }
 
 impl protocol::Client for Client {
     type Server = Server;
-    type Query = u64;
+    type Query = Asked;
 
     fn new(set: &Set, shape: Shape, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(set, shape, context.kernel)?;
@@ -80,24 +84,27 @@ impl protocol::Client for Client {
         Ok(vec![("keys", Frame::of(NAME, "keys", &keys))])
     }
 
-    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<u64>, Messages)> {
-        let Engine { layout, set, .. } = &self.engine;
-        indices.iter().try_for_each(|&index| layout.shape.check_index(index))?;
-        let bytes = query_bytes(set, layout.code.bits);
-        let mut builder = FrameBuilder::new(bytes * indices.len());
-        for (&index, out) in indices.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
-            out.copy_from_slice(&self.write_query(index, context)?);
-        }
-        Ok((indices.to_vec(), vec![("query", builder.finish(NAME, "query"))]))
+    fn queries(&self, indices: u64) -> Result<u64> {
+        Ok(self.engine.set.queries(indices))
     }
 
-    fn extract(&mut self, asked: &[u64], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
+    fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Asked>, Messages)> {
+        let asked = self.engine.assign(indices)?;
+        let bytes = query_bytes(&self.engine.set, self.engine.layout.code.bits);
+        let mut builder = FrameBuilder::new(bytes * queries(&asked));
+        for (query, out) in builder.payload_mut().chunks_exact_mut(bytes).enumerate() {
+            out.copy_from_slice(&self.write_query(&Self::numbers(&asked, query), context)?);
+        }
+        Ok((asked, vec![("query", builder.finish(NAME, "query"))]))
+    }
+
+    fn extract(&mut self, asked: &[Asked], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let (Engine { scheme, opener, .. }, key) = (&self.engine, &self.secret.key);
         let mut records = Vec::with_capacity(asked.len());
-        self.for_each_answer(asked.len(), answer, |number, ciphertexts| {
+        self.for_each_answer(asked, answer, |query, ciphertexts| {
             let open = |bytes: &[u8]| Ok(scheme.modulus().decode(&opener.decrypt(scheme, key, bytes)?)?);
             let slots = ciphertexts.into_iter().map(open).collect::<Result<Vec<_>>>()?;
-            records.push(self.engine.record(asked[number], &slots));
+            records.extend(Self::numbers(asked, query).into_iter().map(|number| self.engine.record(number, &slots)));
             Ok(())
         })?;
         Ok(records)
@@ -106,14 +113,16 @@ impl protocol::Client for Client {
     /// Logs the errors of all coefficients of an answer.
     fn log_errors(
         &self,
-        asked: &[u64],
+        asked: &[Asked],
         server: &Server,
         (_, answer): (&Request, &Messages),
         context: &mut Context,
     ) -> Result<()> {
         let Engine { scheme, opener, .. } = &self.engine;
-        self.for_each_answer(asked.len(), answer, |number, ciphertexts| {
-            for (bytes, z) in ciphertexts.into_iter().zip(self.known(asked[number], server)?) {
+        let laid_out = self.engine.laid_out(&server.database);
+        self.for_each_answer(asked, answer, |query, ciphertexts| {
+            let known = self.engine.answer(&laid_out, &Self::numbers(asked, query))?;
+            for (bytes, z) in ciphertexts.into_iter().zip(known) {
                 let errors = opener.noise(scheme, &self.secret.key, bytes, &z)?;
                 context.noise.add_under(Some(self.key_id), "answer", 0.5, errors);
             }
@@ -121,22 +130,19 @@ impl protocol::Client for Client {
         })
     }
 
-    /// Logs the errors of selected columns and of sums before they are switched.
-    fn diagnose(&self, asked: &[u64], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
-        let (Engine { layout, scheme, ring, .. }, key) = (&self.engine, &self.secret.key);
-        let parsed = server.parse(std::slice::from_ref(request))?;
-        for (index, query) in asked.iter().zip(parsed) {
-            let ((wanted, class), zero) = (layout.place(*index), vec![0; ring.n()]);
-            // The wanted column, and those before it.
-            let columns = (wanted + 1).saturating_sub(MOST_COLUMNS)..wanted + 1;
-            let [selected, sums] = server.stages(query, columns.clone(), context)?;
-            let unit = self.engine.unit(class)?;
+    /// Logs the errors of some selected columns and of sums before they are switched.
+    fn diagnose(&self, asked: &[Asked], server: &Server, request: &Request, context: &mut Context) -> Result<()> {
+        let (Engine { layout, scheme, .. }, key) = (&self.engine, &self.secret.key);
+        let (parsed, laid_out) = (server.parse(std::slice::from_ref(request))?, self.engine.laid_out(&server.database));
+        for (query, ciphertexts) in parsed.into_iter().enumerate() {
+            let (numbers, columns) = (Self::numbers(asked, query), 0..layout.columns.min(MOST_COLUMNS));
+            let [selected, sums] = server.stages(ciphertexts, columns, context)?;
             let mut log = |stage, errors: Vec<f64>| context.noise.add_under(Some(self.key_id), stage, 0.5, errors);
-            for (column, ciphertext) in columns.zip(&selected) {
-                let z = if column == wanted { &unit } else { &zero };
-                log("selection", scheme.noise(key, ciphertext, z)?);
+            for (column, ciphertext) in selected.iter().enumerate() {
+                let here = numbers.iter().copied().filter(|number| layout.place(*number).0 == column);
+                log("selection", scheme.noise(key, ciphertext, &self.engine.units(here)?)?);
             }
-            for (sum, z) in sums.iter().zip(self.known(*index, server)?) {
+            for (sum, z) in sums.iter().zip(self.engine.answer(&laid_out, &numbers)?) {
                 log("sum", scheme.noise(key, sum, &z)?);
             }
         }

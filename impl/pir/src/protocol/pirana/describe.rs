@@ -9,7 +9,7 @@ use super::update::rewrite_work;
 use super::{Layout, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
-use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::core::{Direction, MemoryMap, Result, Shape, Sizes, TableBytes, Workload};
 use crate::parts::bfv::{Plaintext, Switch};
 use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers};
 
@@ -40,19 +40,40 @@ numbers! {
         baby_steps: usize = load.layout.baby,
         giant_steps: usize = load.layout.giants,
         #[serde(skip_serializing_if = "Option::is_none")]
+        batch_queries: Option<u32> = set.batch.map(|batch| batch.queries),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        buckets: Option<u32> = set.batch.map(|batch| batch.buckets),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        copies: Option<u32> = set.batch.map(|batch| batch.copies),
+        #[serde(skip_serializing_if = "Option::is_none")]
         mask_modulus: Option<u64> = set.switch.map(|switch| switch.mask_modulus),
         #[serde(skip_serializing_if = "Option::is_none")]
         body_modulus: Option<u64> = set.switch.map(|switch| switch.body_modulus),
         stored_bytes: u64 = load.stored_bytes(),
-        information_bytes: u64 = load.layout.shape.database_bytes(),
-        expansion: f64 = load.stored_bytes() as f64 / load.layout.shape.database_bytes() as f64,
+        information_bytes: u64 = load.shape.database_bytes(),
+        expansion: f64 = load.stored_bytes() as f64 / load.shape.database_bytes() as f64,
     }
 }
 
 pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = set.layout(workload.shape)?;
-    let load =
-        Load { set, layout, ring: set.ring.shape(), queries: workload.queries, touched: layout.touched(workload) };
+    let buckets = set.buckets(workload.shape)?;
+    let of_record = |index: u64| -> Vec<usize> {
+        match &buckets {
+            None => vec![layout.place(index).0],
+            Some(buckets) => {
+                buckets.places(index).map(|(bucket, at)| layout.place(layout.in_classes(bucket, at)).0).collect()
+            }
+        }
+    };
+    let load = Load {
+        set,
+        layout,
+        shape: workload.shape,
+        ring: set.ring.shape(),
+        queries: set.queries(workload.queries),
+        touched: workload.touched(layout.columns as u64, of_record),
+    };
     let mut sizes = Sizes::of(&Numbers::new(set, &load));
     let [keys, query, answer] = load.message_bytes();
     let formula = "8 + K (24 + l N (log2(q) + log2(P)) / 8)";
@@ -74,7 +95,10 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
 pub struct Load<'a> {
     set: &'a Set,
     layout: Layout,
+    /// The database.
+    shape: Shape,
     ring: RingShape,
+    /// Queries, of one record or of a batch.
     queries: u64,
     /// Columns that an update touches.
     touched: u64,
@@ -141,7 +165,12 @@ impl Load<'_> {
         let sent =
             [(Kind::GaussianSamples, count(&[bits, ring.degree as u64, queries])), (Kind::WordsWritten, residues)];
         let scaled = family.shorten_work(ring.degree)? + ring.transforms(2) + ring.products(2);
-        plan.phase("query", slots.clone() * queries + scaled * count(&[bits, queries]) + sent.into());
+        // A query for one record has zeros alone in the other bits.
+        let encoded = if set.batch.is_some() { bits } else { layout.code.weight as u64 };
+        plan.phase(
+            "query",
+            slots.clone() * count(&[encoded, queries]) + scaled * count(&[bits, queries]) + sent.into(),
+        );
 
         let parsed = [(Kind::WordsRead, residues), (Kind::PrgBytes, residues.saturating_mul(4))];
         plan.step("answer", "parse", parsed.into());

@@ -7,8 +7,9 @@ use lattice::wire::{Reader, Writer};
 use ring::{Kernel, Ring};
 
 use super::{Layout, Set};
-use crate::core::{Result, Shape, copy_bits};
+use crate::core::{Database, Result, Shape, copy_bits};
 use crate::parts::bfv::AnswerOpener;
+use crate::parts::buckets::Buckets;
 
 /// What a set and a shape determine.
 pub struct Engine {
@@ -22,6 +23,17 @@ pub struct Engine {
     /// Products, where codewords have two ones.
     pub multiplier: Option<Multiplier<u32>>,
     pub opener: AnswerOpener,
+    /// The shape of the database.
+    pub shape: Shape,
+    /// Where its records are asked for in batches.
+    pub buckets: Option<Buckets>,
+}
+
+/// A record that is asked for: the number of its query, and its number in the order of the layout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub query: usize,
+    pub number: u64,
 }
 
 impl Engine {
@@ -34,6 +46,8 @@ impl Engine {
             multiplier,
             gadget: set.ring.gadget(kernel)?,
             opener: AnswerOpener::new(set.ring.degree, set.switch)?,
+            shape,
+            buckets: set.buckets(shape)?,
             scheme,
             ring,
             set: set.clone(),
@@ -50,11 +64,50 @@ impl Engine {
         vec![0; self.scheme.modulus().slots() * self.words()]
     }
 
-    /// The short plaintext with a one in every repetition of a class.
-    pub fn unit(&self, class: usize) -> Result<Vec<i64>> {
-        let (mut values, words) = (self.zeros(), self.words());
-        for repetition in 0..self.layout.repetitions {
-            values[self.layout.slot(repetition, class) * words] = 1;
+    /// The records in the order of the layout.
+    pub fn laid_out(&self, database: &Database) -> Database {
+        let Some(buckets) = self.buckets.clone() else { return database.clone() };
+        let layout = self.layout;
+        database.selected(layout.shape, move |number| {
+            let (bucket, position) = layout.in_buckets(number);
+            if position < buckets.each.records { buckets.record_at(bucket, position) } else { None }
+        })
+    }
+
+    /// The numbers of a record in the order of the layout.
+    pub fn numbers(&self, index: u64) -> Vec<u64> {
+        match &self.buckets {
+            None => vec![index],
+            Some(buckets) => {
+                buckets.places(index).map(|(bucket, position)| self.layout.in_classes(bucket, position)).collect()
+            }
+        }
+    }
+
+    /// Which queries ask for these records: one each, or one for every batch.
+    pub fn assign(&self, indices: &[u64]) -> Result<Vec<Asked>> {
+        let Some(buckets) = &self.buckets else {
+            indices.iter().try_for_each(|&index| self.shape.check_index(index))?;
+            return Ok(indices.iter().enumerate().map(|(query, &number)| Asked { query, number }).collect());
+        };
+        let asked = |(place, position): (usize, u64)| {
+            let (query, bucket) = (place / buckets.count(), place % buckets.count());
+            Asked { query, number: self.layout.in_classes(bucket, position) }
+        };
+        Ok(buckets.assign(indices)?.into_iter().map(asked).collect())
+    }
+
+    /// The plaintext of slots that are one in every repetition of the classes of these records.
+    pub fn units(&self, numbers: impl IntoIterator<Item = u64>) -> Result<Vec<i64>> {
+        let (mut numbers, words) = (numbers.into_iter().peekable(), self.words());
+        if numbers.peek().is_none() {
+            return Ok(vec![0; self.ring.n()]);
+        }
+        let mut values = self.zeros();
+        for number in numbers {
+            for repetition in 0..self.layout.repetitions {
+                values[self.layout.slot(repetition, self.layout.place(number).1) * words] = 1;
+            }
         }
         Ok(self.scheme.modulus().encode(&values)?)
     }
@@ -74,21 +127,24 @@ impl Engine {
         }
     }
 
-    /// The slots of every ciphertext of an answer for an item of that class.
-    pub fn answer(&self, item: &[u8], class: usize) -> Result<Vec<Vec<i64>>> {
+    /// The plaintexts of the ciphertexts of an answer to a query for these records of a database in the order of the layout.
+    pub fn answer(&self, laid_out: &Database, numbers: &[u64]) -> Result<Vec<Vec<i64>>> {
         let (layout, words) = (&self.layout, self.words());
         let mut answers = vec![self.zeros(); layout.answers];
-        self.for_each_entry(class, |entry, answer, slot| {
-            self.read_entry(item, entry, &mut answers[answer][slot * words..][..words]);
-        });
+        for number in numbers {
+            let item = layout.item(laid_out, number / layout.records_per_item)?;
+            self.for_each_entry(layout.place(*number).1, |entry, answer, slot| {
+                self.read_entry(&item, entry, &mut answers[answer][slot * words..][..words]);
+            });
+        }
         answers.iter().map(|values| Ok(self.scheme.modulus().encode(values)?)).collect()
     }
 
     /// The record in the slots of an answer.
-    pub fn record(&self, index: u64, answers: &[Vec<u64>]) -> Vec<u8> {
+    pub fn record(&self, number: u64, answers: &[Vec<u64>]) -> Vec<u8> {
         let (layout, words) = (&self.layout, self.words());
         let mut places = vec![(0, 0); layout.entries];
-        self.for_each_entry(layout.place(index).1, |entry, answer, slot| places[entry] = (answer, slot));
+        self.for_each_entry(layout.place(number).1, |entry, answer, slot| places[entry] = (answer, slot));
         let mut out = Writer::default();
         for (answer, slot) in places {
             let mut left = layout.entry_bits;
@@ -101,7 +157,7 @@ impl Engine {
             }
         }
         let (item, bits) = (out.finish(), layout.shape.record_bits);
-        let first = index % layout.records_per_item * bits;
+        let first = number % layout.records_per_item * bits;
         let mut record = vec![0; layout.shape.record_bytes()];
         copy_bits(&item[(first / 8) as usize..], (first % 8) as u32, bits as usize, &mut record);
         record

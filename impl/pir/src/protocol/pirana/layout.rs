@@ -11,7 +11,8 @@
 
 use std::ops::Range;
 
-use crate::core::{Database, Result, Shape, Workload, put_bits};
+use crate::core::{Database, Result, Shape, put_bits};
+use crate::parts::buckets::Buckets;
 use crate::parts::constant_weight::ConstantWeight;
 
 /// Rows of a segment's matrix, about: so few that the turned columns stay in a cache, so many that the products of segments are seldom
@@ -21,7 +22,7 @@ const SEGMENT_ROWS: usize = 64;
 /// A database in columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// The database.
+    /// The records in the order of the layout: that of the database, or buckets side by side.
     pub shape: Shape,
     /// Slots of a row of slots.
     row_slots: usize,
@@ -74,51 +75,81 @@ impl Layout {
         let items = shape.records.div_ceil(records_per_item);
         let classes = items.min((rows * row_slots) as u64) as usize;
         let columns = items.div_ceil(classes as u64);
-        let entries = shape.record_bits.div_ceil(u64::from(entry_bits)) as usize;
+        let mut layout = Self::unturned(shape, (rows, row_slots), entry_bits, direct, (classes, columns));
         let fills_rows = classes > row_slots;
-        let repetitions = if fills_rows { 1 } else { rows * (row_slots / classes) };
-        let polynomials = entries.div_ceil(repetitions);
         // Turns by fewer places than there are classes keep repetitions apart.
         let reach = classes.min(row_slots);
-        let answers = polynomials.div_ceil(if fills_rows { 2 * reach } else { reach });
-        let of_answer = polynomials.div_ceil(answers);
-        let halves = of_answer.div_ceil(reach);
-        let turns = of_answer.div_ceil(halves);
+        layout.answers = layout.polynomials.div_ceil(if fills_rows { 2 * reach } else { reach });
+        let of_answer = layout.polynomials.div_ceil(layout.answers);
+        layout.halves = of_answer.div_ceil(reach);
+        layout.turns = of_answer.div_ceil(layout.halves);
         let cost = |giants: usize| {
-            let baby = turns.div_ceil(giants);
-            let before = columns.saturating_mul((halves * baby - 1) as u64);
-            (before.saturating_add((answers * (giants - 1)) as u64), baby * giants)
+            let baby = layout.turns.div_ceil(giants);
+            let before = columns.saturating_mul((layout.halves * baby - 1) as u64);
+            (before.saturating_add((layout.answers * (giants - 1)) as u64), baby * giants)
         };
-        let giants = (1..=turns).min_by_key(|giants| cost(*giants)).unwrap_or(1);
-        let weight = if columns <= direct { 1 } else { 2 };
+        layout.giants = (1..=layout.turns).min_by_key(|giants| cost(*giants)).unwrap_or(1);
+        layout.baby = layout.turns.div_ceil(layout.giants);
+        layout
+    }
+
+    /// Lays out buckets, a class each: column i of a class has item i of its bucket. Every class has a column of its own in a query, and
+    /// every plaintext of a column a ciphertext of an answer, which is not turned. The shape is that of [`Self::in_classes`].
+    pub fn of_buckets(buckets: &Buckets, slots: (usize, usize), entry_bits: u32, direct: u64) -> Result<Self> {
+        let Shape { records, record_bits } = buckets.each;
+        let records_per_item = (u64::from(entry_bits) / record_bits).max(1);
+        let columns = records.div_ceil(records_per_item);
+        let all = columns.saturating_mul(records_per_item).saturating_mul(buckets.count() as u64);
+        let shape = Shape::new(all, record_bits)?;
+        Ok(Self::unturned(shape, slots, entry_bits, direct, (buckets.count(), columns)))
+    }
+
+    /// A layout of that many classes and columns without turns.
+    fn unturned(
+        shape: Shape,
+        (rows, row_slots): (usize, usize),
+        entry_bits: u32,
+        direct: u64,
+        (classes, columns): (usize, u64),
+    ) -> Self {
+        let entries = shape.record_bits.div_ceil(u64::from(entry_bits)) as usize;
+        let repetitions = if classes > row_slots { 1 } else { rows * (row_slots / classes) };
+        let polynomials = entries.div_ceil(repetitions);
         Self {
             shape,
             row_slots,
             entry_bits,
-            records_per_item,
+            records_per_item: (u64::from(entry_bits) / shape.record_bits).max(1),
             entries,
             classes,
             repetitions,
             columns: columns as usize,
-            code: ConstantWeight::shortest(weight, columns),
+            code: ConstantWeight::shortest(if columns <= direct { 1 } else { 2 }, columns),
             polynomials,
-            answers,
-            halves,
-            turns,
-            baby: turns.div_ceil(giants),
-            giants,
+            answers: polynomials,
+            halves: 1,
+            turns: 1,
+            baby: 1,
+            giants: 1,
         }
+    }
+
+    /// The number, in the order of the layout, of the record at a position of a bucket.
+    pub fn in_classes(&self, bucket: usize, position: u64) -> u64 {
+        let item = position / self.records_per_item * self.classes as u64 + bucket as u64;
+        item * self.records_per_item + position % self.records_per_item
+    }
+
+    /// Bucket and position of the record with that number in the order of the layout: inverse of [`Self::in_classes`].
+    pub fn in_buckets(&self, number: u64) -> (usize, u64) {
+        let (column, class) = self.place(number);
+        (class, column as u64 * self.records_per_item + number % self.records_per_item)
     }
 
     /// Column and class of a record's item.
     pub fn place(&self, index: u64) -> (usize, usize) {
         let item = index / self.records_per_item;
         ((item / self.classes as u64) as usize, (item % self.classes as u64) as usize)
-    }
-
-    /// The number of columns that an update touches.
-    pub fn touched(&self, workload: &Workload) -> u64 {
-        workload.touched(self.columns as u64, |index| [self.place(index).0])
     }
 
     /// Bits of an item.

@@ -22,7 +22,7 @@ use crate::parts::bfv::write_half;
 
 /// The database and the keys of all clients.
 pub struct Server {
-    engine: Engine,
+    pub(super) engine: Engine,
     /// Where records are read from that change.
     pub(super) database: Database,
     /// The plaintexts, a matrix for each segment.
@@ -186,14 +186,14 @@ impl protocol::Server for Server {
     /// Encodes the database (phase `encode`).
     fn new(set: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(set, database.shape(), context.kernel)?;
-        let layout = engine.layout;
+        let (layout, laid_out) = (engine.layout, engine.laid_out(database));
         let matrix =
             |segment| Ok(PolyMatrix::zero(&engine.ring, layout.matrix_rows(segment), layout.matrix_columns())?);
         let mut segments = (0..layout.segments()).map(matrix).collect::<Result<Vec<_>>>()?;
         context.progress.begin("encode", layout.columns as u64);
         context.clock.time("encode", Group::Offline, || -> Result<()> {
             for column in 0..layout.columns {
-                encode(&engine, &mut segments[column / layout.segment_columns()], column, database, context)?;
+                encode(&engine, &mut segments[column / layout.segment_columns()], column, &laid_out, context)?;
                 context.progress.advance(1);
             }
             Ok(())
@@ -258,7 +258,8 @@ impl protocol::Server for Server {
             for (index, record) in changes {
                 self.database.change(*index, record.clone())?;
             }
-            rewrite(&self.engine, &mut self.segments, (&self.database, changes), context)
+            let changed: Vec<u64> = changes.iter().flat_map(|(index, _)| self.engine.numbers(*index)).collect();
+            rewrite(&self.engine, &mut self.segments, (&self.engine.laid_out(&self.database), &changed), context)
         })?;
         Ok(Messages::new())
     }

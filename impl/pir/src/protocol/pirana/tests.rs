@@ -3,6 +3,8 @@ use ring::Kernel;
 use super::*;
 use crate::core::database::Database;
 use crate::core::protocol::Server as _;
+use crate::core::session::{ClientSession, ServerSession};
+use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, conformance, context, read, refuses, retrieves_long_records,
@@ -31,6 +33,42 @@ fn set(plaintext: &str, direct: u64, switch: &str) -> Set {
 
 conformance!(every: Pirana, set(INTEGER, 4, SWITCH), ALL_SHAPES, 3, 4);
 conformance!(every_binomial: Pirana, set(BINOMIAL, 1, ""), &[(1, 1), (777, 7), (100, 2049)], 2, 3);
+
+/// Batches of five records in as many slots as there are buckets, and in fewer buckets, whose records have several slots.
+#[test]
+fn batches_serve() {
+    for (plaintext, buckets, records, bits) in [
+        (INTEGER, 64, 777, 40),
+        (INTEGER, 30, 777, 5),
+        (INTEGER, 20, 100, 300),
+        (SHORT, 12, 500, 100),
+        (GOLDILOCKS, 2, 9, 1000),
+    ] {
+        let batch = format!("[batch]\nqueries = {}\nbuckets = {buckets}\ncopies = 2\n", 5.min(buckets));
+        let set = read::<Pirana>(&(text(plaintext, 3, SWITCH) + &batch)).unwrap();
+        check_everywhere::<Pirana>(&set, records, bits, 1, 3);
+        let shape = Shape::new(records, bits).unwrap();
+        let database = Database::seeded([9; 16], shape);
+        let mut context = context(Kernel::best(), 1);
+        let mut server = ServerSession::<Pirana>::new(&set, &database, &mut context).unwrap();
+        let mut client = ClientSession::<Pirana>::new(&set, shape, &mut context).unwrap();
+        client.connect(&mut server, &mut Link::new(Pirana::NAME), &mut context).unwrap();
+        // A batch that is refused is asked for otherwise; records that are asked for twice share a bucket.
+        let (mut served, mut refused) = (0, 0);
+        for first in 0..8 {
+            let indices = [first, 3 * first + 1, first, records - 1 - first];
+            let Ok(request) = client.ask(&indices, &mut context) else {
+                refused += 1;
+                continue;
+            };
+            let response = server.answer(&[request], &mut context).unwrap().remove(0);
+            let found = client.extract(&response, &context).unwrap();
+            assert_eq!(found, indices.map(|index| database.record(index).unwrap()));
+            served += 1;
+        }
+        assert!(served > refused || buckets < 12, "{buckets} buckets: {served} served, {refused} refused");
+    }
+}
 
 /// Families of every kind; codewords of weight one and two.
 #[test]

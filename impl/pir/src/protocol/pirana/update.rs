@@ -8,30 +8,30 @@ use super::column::{moved, plaintext};
 use super::engine::Engine;
 use super::{Layout, Set};
 use crate::core::threads::side_by_side;
-use crate::core::{Change, Context, Database, Result};
+use crate::core::{Context, Database, Result};
 
 /// Plaintexts that are made before they are stored.
 const GROUP: usize = 32;
 
-/// Writes the items of changed records, which are in the database already, into the plaintexts of their columns. No other item is read:
-/// what a plaintext holds is decoded from it.
+/// Writes the items of changed records, given by their numbers in the order of the layout, into the plaintexts of their columns. No other
+/// item is read: what a plaintext holds is decoded from it.
 pub fn rewrite(
     engine: &Engine,
     segments: &mut [PolyMatrix],
-    (database, changes): (&Database, &[Change]),
+    (laid_out, changed): (&Database, &[u64]),
     context: &Context,
 ) -> Result<()> {
     let (layout, words) = (&engine.layout, engine.words());
     let mut columns: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    for (index, _) in changes {
-        let (column, class) = layout.place(*index);
+    for number in changed {
+        let (column, class) = layout.place(*number);
         columns.entry(column).or_default().insert(class);
     }
     for (column, classes) in columns {
         let matrix = &mut segments[column / layout.segment_columns()];
         let item = |class: usize| {
             let number = column as u64 * layout.classes as u64 + class as u64;
-            Ok((class, layout.item(database, number)?))
+            Ok((class, layout.item(laid_out, number)?))
         };
         let items = classes.into_iter().map(item).collect::<Result<Vec<_>>>()?;
         let renew = |polynomial: usize| {
