@@ -2,6 +2,7 @@ use ring::Kernel;
 
 use super::*;
 use crate::core::database::Database;
+use crate::core::noise::StageNoise;
 use crate::core::protocol::Server as _;
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
@@ -135,6 +136,58 @@ fn updates_make_the_same_plaintexts() {
     }
 }
 
+/// A product of two bits, a key switch, the sum over columns, turns of the sums, and the switch: over 20 keys of each family.
+#[test]
+fn noise_is_that_of_the_steps() {
+    let (n, q) = (64f64, 268_432_897f64 * 268_428_161.0 * 268_425_089.0);
+    let (weight, variance) = (2.0 / 3.0 * n, 3.2f64.powi(2));
+    let rounding = (1.0 + weight) / 12.0;
+    // Squared norms of t and of t^2, and the mean square of a product by a uniform short plaintext.
+    let (t, b) = (7681f64, 65_620f64);
+    let integer = (t.powi(2), t.powi(4), t * t / 12.0);
+    let binomial = (1.0 + b * b, 1.0 + 4.0 * b * b + b.powi(4), (b * b + 2.0) / 12.0 + 0.25);
+    for (plaintext, (norm, square, plain), records, bits) in
+        [(INTEGER, integer, 2000, 100), (BINOMIAL, binomial, 200, 1000)]
+    {
+        let shape = Shape::new(records, bits).unwrap();
+        let set = set(plaintext, 1, "[switch]\nmask_modulus = 268435456\nbody_modulus = 4194304\n");
+        let layout = set.layout(shape).unwrap();
+        assert!(layout.code.weight == 2 && layout.baby == 1 && layout.giants == layout.polynomials);
+        let switch = n * 3.0 * variance * 2f64.powi(56) / 12.0 / 268_424_449f64.powi(2) + rounding;
+        let cross = 2.0 * (variance + 1.0 / 12.0) * n * square / norm * rounding;
+        let selection = cross + (1.0 + weight + 2.0 * weight.powi(2)) / 12.0 + switch;
+        let products = n * plain * (layout.columns * layout.polynomials) as f64 * selection;
+        let sum = products + (layout.giants - 1) as f64 * switch;
+        let answer = sum / q.powi(2) + 1.0 / 12.0 / 2f64.powi(44) + weight / 12.0 / 2f64.powi(56);
+        let measured = measured(&set, shape);
+        for (stage, predicted) in [("selection", selection / q.powi(2)), ("sum", sum / q.powi(2)), ("answer", answer)] {
+            let found = measured.iter().find(|found| found.stage == stage).unwrap();
+            assert!(found.keys >= 20 && found.samples >= 1 << 14);
+            let difference = (found.stddev / (norm * predicted).sqrt()).log2();
+            assert!(difference.abs() < 0.3, "{plaintext}, {stage}: {difference} bits");
+        }
+    }
+}
+
+/// The errors of 20 clients, who have a key each.
+fn measured(set: &Set, shape: Shape) -> Vec<StageNoise> {
+    let (database, mut context) = (Database::seeded([9; 16], shape), context(Kernel::best(), 1));
+    let mut server = ServerSession::<Pirana>::new(set, &database, &mut context).unwrap();
+    for client in 0..20 {
+        let mut asking = ClientSession::<Pirana>::new(set, shape, &mut context).unwrap();
+        asking.connect(&mut server, &mut Link::new(Pirana::NAME), &mut context).unwrap();
+        for query in 0..14 {
+            let index = (client * 97 + query * 31) % shape.records;
+            let request = asking.ask(&[index], &mut context).unwrap();
+            let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+            asking.extract(&response, &context).unwrap();
+            asking.log_errors(&server, (&request, &response), &mut context).unwrap();
+            asking.diagnose(&server, &request, &mut context).unwrap();
+        }
+    }
+    context.noise.summary()
+}
+
 #[test]
 fn values_out_of_range_are_refused_by_name() {
     let text = text(INTEGER, 4, SWITCH);
@@ -149,6 +202,8 @@ fn values_out_of_range_are_refused_by_name() {
         ("\"ternary\"", "\"uniform\"", "ring.secret"),
         ("stddev = 3.2", "stddev = 0.1", "ring.error.stddev"),
         ("body_modulus = 67108864", "body_modulus = 7681", "switch.body_modulus"),
+        ("[switch]", "[batch]\nqueries = 3\nbuckets = 65\ncopies = 2\n[switch]", "batch.buckets"),
+        ("[switch]", "[batch]\nqueries = 3\nbuckets = 2\ncopies = 2\n[switch]", "batch.queries"),
         ("\"pirana\"", "\"simplepir\"", "protocol"),
     ] {
         refuses::<Pirana>(&text, from, to, key);
