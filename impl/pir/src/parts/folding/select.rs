@@ -104,8 +104,12 @@ impl Selection {
         vectors: &[&PolyPairs],
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let products = block.multiply_part(vectors, columns, self.threads)?;
-        let one = |[a, b]: [Poly<u32, Ntt>; 2]| Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) });
-        products.into_iter().map(|products| side_by_side(products.into_iter(), self.threads, one)).collect()
+        let one = |products: &PolyPairs, number| {
+            let [a, b] = products.get(number)?;
+            Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) })
+        };
+        let all = |products: &PolyPairs| side_by_side(0..products.len(), self.threads, |number| one(products, number));
+        products.iter().map(all).collect()
     }
 
     /// A product in the coefficient domain, modulo q.
