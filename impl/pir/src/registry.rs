@@ -23,6 +23,7 @@ use crate::protocol::{
     respire::Respire,
     simplepir::{FrodoPir, SimplePir},
     simpleypir::SimpleYpir,
+    spiral::Spiral,
     ypir::{Inspire0, Ypir},
 };
 
@@ -115,6 +116,7 @@ static PROTOCOLS: [Protocol; 14] = [
     entry::<Inspire2>(env!("PIRLAB_SOURCE_INSPIRE2")),
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),
+    entry::<Spiral>(env!("PIRLAB_SOURCE_SPIRAL")),
     entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
