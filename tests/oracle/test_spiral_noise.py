@@ -74,7 +74,7 @@ def test_every_set_of_ours_fails_less_often_than_its_target(described, variant):
 
 
 def test_the_modulus_of_the_authors_code_misses_the_target(described):
-    """Their table of q2 has a prime of 20 bits where 21 are asked for: SpiralStreamPack rounds too much, by the bound."""
+    """Their table of q2 has one of 20 bits where 21 are asked for: by the bound, SpiralStreamPack rounds too much."""
     made, _ = stages(described("stream-pack-256mb"))
     assert made["log2_failure"] < noise.FAILURE_TARGET
     made, _ = stages(described("stream-pack-256mb", "--with", "switch.mask_modulus=786433"))
