@@ -50,6 +50,13 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
         (1 << 20, 256),
         &[("queries_and_keys", None), ("vector_keys", Some(3 * 2048)), ("response_keys", Some(24 * 2048))],
     ),
+    // Packing keys: each body has 4 digits at each of 2 places; 2 vectors more where rows become vectors.
+    ("spiral/secure-pack-256mb", (1 << 20, 2048), &[("queries_and_keys", None), ("packing_keys", Some(2 * 4 * 2048))]),
+    (
+        "spiral/secure-base-256mb",
+        (1 << 20, 2048),
+        &[("queries_and_keys", None), ("packing_keys", Some((2 + 2) * 4 * 2048))],
+    ),
     // No lattice.
     ("piano/published", (1000, 1024), &[]),
     // 3/2 * 764 selectors of two rows of 4 digits, 11 automorphisms of 12, squares of 5; every query adds to `query`.
