@@ -15,6 +15,7 @@ from . import (
     respire,
     simplepir,
     simpleypir,
+    spiral,
 )
 from .stage import Chance, Stage, evaluate, record_noise
 
@@ -35,6 +36,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "pirouette": pirouette.chain,
     "pirouette_h": pirouette.chain_h,
     "respire": respire.chain,
+    "spiral": spiral.chain,
 }
 
 FAILURE_TARGET = -40.0

@@ -73,7 +73,7 @@ class _Errors:
         leaf = lattice.expansion(levels, switch("leaf_expansion", queries.fresh), queries.fresh).everywhere
         body = lattice.expansion(levels, switch("selector_expansion", queries.fresh), queries.fresh).everywhere
         mask = lattice.rlwe_to_rgsw_row(n, gadgets.of["conversion"], queries.fresh, queries.secret, body)
-        first, first_bound = _first_dimension(layouts, queries, leaf, p)
+        first, first_bound = first_dimension(layouts, queries, leaf, p)
         # Digits of the mask meet the rows of -s m, those of the body the rows of m.
         by_digits = lattice.digit_noise(n, gadgets.of["selector"], Noise(1.0))
         cmux = (mask + body).scaled(by_digits.variance)
@@ -186,13 +186,17 @@ def log2_unassigned(records: int, buckets: int, copies: int) -> float:
     return min(float(np.logaddexp2.reduce(terms)), 0.0) if terms else -np.inf
 
 
-def _first_dimension(layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Floats) -> tuple[Noise, Noise]:
-    """Sum over the rows of leaf times polynomial; leaves are first switched to the matrix's modulus."""
+def first_dimension(
+    layouts: Sequence[dict], queries: Rings, leaf: Noise, p: Floats, stacked: Floats | float = 1.0
+) -> tuple[Noise, Noise]:
+    """Sum over the rows of leaf times polynomial; leaves are first switched to the matrix's modulus.
+
+    stacked: ciphertexts of a leaf, each of which is switched; `leaf` is the noise of all together."""
     matrix = moduli(layouts, "matrix_modulus")
     narrow = matrix != queries.modulus
     switched = lattice.modulus_switch(queries.n, queries.modulus, matrix, queries.secret)
     rounding = np.where(narrow, np.asarray(switched.variance) * np.square(ratio(queries.modulus, matrix)), 0.0)
-    each = leaf + Noise(rounding)
+    each = leaf + Noise(stacked * rounding)
     terms = numbers(layouts, "rows") * queries.n
     # Rows are of random data, padding is zero.
     filled = 1 / (1 + numbers(layouts, "waste"))

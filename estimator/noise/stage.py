@@ -9,7 +9,7 @@ docs/noise.md shows how a chain is written.
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,8 @@ class Decision:
     `Stage.noise`, 0 for a class that a description lacks. By default all decisions are of one class.
     mixture: the distribution of the variance for any data, of shape (descriptions, squares); by default it is fixed.
     key: the part of the variance that grows with the key's length instead, which alone is random then.
+    rounded: the largest error of a rounding that is part of the noise, of which its variance is a third of the square.
+        Where it is most of the noise, the failure is better bounded as that of the rest reaching what it leaves.
     """
 
     threshold: ArrayLike
@@ -52,6 +54,19 @@ class Decision:
     counts: ArrayLike | None = None
     mixture: Mixture | None = None
     key: KeyLength | None = None
+    rounded: ArrayLike = 0.0
+
+    def without_rounding(self, threshold: Array, bounds: Array) -> tuple["Decision", Array, Array]:
+        """The decision, its threshold and the variances of shape (descriptions, classes) beside the rounding."""
+        rounded = np.broadcast_to(np.asarray(self.rounded, dtype=float), threshold.shape)
+        # A rounding that leaves nothing of the threshold bounds nothing.
+        rounded = np.where(rounded < threshold, rounded, 0.0)
+        rest = np.maximum(bounds - rounded[:, None] ** 2 / 3, np.finfo(float).tiny)
+        if self.key is None:
+            return self, threshold - rounded, rest
+        share = np.asarray(self.key.share, dtype=float)
+        share = share[:, None] if share.ndim == 1 else share
+        return replace(self, key=replace(self.key, share=share * bounds / rest)), threshold - rounded, rest
 
 
 @dataclass(frozen=True)
@@ -205,6 +220,12 @@ def _decided(stage: Stage, classes: "_Classes", union: dict[str, Array], count: 
     decisions = np.cumsum(classes.counts, axis=1)[:, -1]
     each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
     failure, long_key = _union(stage.decision, threshold, bounds, classes.counts)
+    if np.any(stage.decision.rounded):
+        _, left, variances = stage.decision.without_rounding(threshold, classes.variances)
+        each = np.minimum(each, log2_gaussian_tail(left[:, None], np.sqrt(variances)))
+        beside = _union(*stage.decision.without_rounding(threshold, bounds), classes.counts)
+        long_key = np.where(beside.failure < failure, beside.long_key, long_key)
+        failure = np.minimum(beside.failure, failure)
     if key is not None:
         bounds = bounds * key.growth(np.maximum(long_key, LEAST))
     return {

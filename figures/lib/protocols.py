@@ -49,6 +49,8 @@ class Steps:
     steps: list[str]
     once: list[str] = field(default_factory=list)
     first: list[str] = field(default_factory=list)
+    name: str = ""
+    said: str = ""
 
 
 PROTOCOLS = {key: Protocol(key, **entry) for key, entry in DOCUMENT["protocols"].items()}

@@ -61,7 +61,7 @@ def table(every: Sequence[dict[str, Any]], costs: UnitCosts, of: Steps = PIROUET
         answer = [line for line in found if line["step"] not in PIROUETTE.once]
         named = [(NAMES.get(line["step"], line["step"]), line) for line in found]
         if of.first:
-            named.append(("phase 0", _together([line for line in answer if line["step"] in of.first])))
+            named.append((of.name, _together([line for line in answer if line["step"] in of.first])))
         named.append(("answer", _together(answer) | {"measured_s": row["answer_s"]}))
         for name, line in named:
             seconds, bound = line["measured_s"], line["bound_s"] or None
@@ -73,7 +73,7 @@ def table(every: Sequence[dict[str, Any]], costs: UnitCosts, of: Steps = PIROUET
     where = f"CAUTION: measured on {' and '.join(others)}, where a transform may take longer or shorter."
     said: dict[str, Any] = {"protocol": of.title, "keys": "keys and " if of.once else "", "machine": costs.machine}
     said |= {"provenance": provenance(rows), "transform": human_seconds(float(costs.total("ntt_2048_28", 1.0)))}
-    said |= {"first": " Phase 0 is digits, bits, LWE to RGSW and selector." if of.first else ""}
+    said |= {"first": f" {of.said}" if of.said else ""}
     said |= {"once": SPEC.words["once"] if of.once else "", "caution": where if others else ""}
     return SPEC.table(lines, data, **said)
 

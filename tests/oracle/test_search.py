@@ -79,6 +79,18 @@ SMALL["respire"] = {
     "bases.vector": [3],
     "response.body_modulus": [4, 2],
 }
+SMALL["spiral"] = {
+    "variant": ["pack"],
+    "rlwe": [RINGS[2], RINGS[3] | {"secret": {"kind": "gaussian", "stddev": 4.5}, "error": {"stddev": 4.5}}],
+    "plain_bits": [8, 4],
+    "row_bits": [6, 8],
+    "bases.selector": [6, 4],
+    "bases.conversion": [4, 3],
+    "expansion.leaf": [6, 4],
+    "expansion.selector": [14, 10],
+    "switch.mask_modulus": [11, 9],
+    "switch.body_modulus": [2, 1],
+}
 SMALL["inspire0"] = SMALL["ypir"] | {"body": ["packed", "merged"]}
 
 

@@ -53,6 +53,14 @@ def test_a_parameter_file_that_is_refused_stops_no_other(root, tmp_path, capsys)
     assert "bad.toml" in shown.err and "simplepir/usenix23" in shown.out
 
 
+def test_numbers_of_records_are_written_as_everywhere(root, capsys):
+    said = []
+    for records in ("1048576", "2^20", "1_048_576"):
+        assert cli.main(["check", "--records", records, str(root / "params/simplepir/secure-n1088.toml")]) == 0
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] == said[2] and "simplepir/secure-n1088" in said[0]
+
+
 def test_no_figure_of_an_error_that_is_no_number():
     assert outside(Instance(1024, 1 << 32, (("kind", "ternary"),), float("nan"))) is not None
 

@@ -152,6 +152,7 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("inspire2", here.join("../../params")),
         ("inspire", here.join("../../params")),
         ("respire", here.join("../../params")),
+        ("spiral", here.join("../../params")),
         ("pirouette", here.join("../../params")),
         ("pirouette_h", here.join("../../params")),
     ];

@@ -28,6 +28,7 @@ mod secret;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod vector;
 pub mod wire;
 
 pub use decompose::{GadgetShape, RingGadget};
@@ -43,3 +44,4 @@ pub use rlwe::{Masks, Rgsw, Rlwe, RlweKey, RlwePrime, SeededRgsw, SeededRlwe, Se
 pub use rotate::{BlindRotationKey, Form, RotationShape, SeededBlindRotationKey, SmallSecret};
 pub use secret::Secret;
 pub use trace::{TraceKeys, trace_keys};
+pub use vector::{VectorPrime, VectorRgsw, VectorRlwe, seeded_vector};

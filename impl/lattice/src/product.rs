@@ -197,7 +197,7 @@ impl<W: Word> RingGadget<W> {
         self.product_and(parts, workspace, out, |_, _| ())
     }
 
-    /// The product in the NTT domain, limb by limb; `finish` completes a limb.
+    /// The product, limb by limb; `finish` completes a limb.
     fn product_and<D>(
         &self,
         parts: &[(&Poly<W, Coefficient>, &RlwePrime<W>)],
@@ -205,32 +205,48 @@ impl<W: Word> RingGadget<W> {
         out: &mut Rlwe<W, D>,
         finish: impl Fn(&NttPlan<W>, &mut [W]),
     ) -> Result<(), LatticeError> {
-        let (ring, n, length) = (self.ring(), self.ring().n(), self.length());
+        let ring = self.ring();
         out.check(ring)?;
         for (part, key) in parts {
             check(ring, part)?;
             self.check_key(key)?;
         }
-        workspace.fit(ring, parts.len() * length);
+        let polys: Vec<_> = parts.iter().map(|(poly, _)| *poly).collect();
+        let rows = |limb: usize, right: &mut Vec<_>| {
+            let rows = parts.iter().flat_map(|(_, key)| &key.rows);
+            rows.for_each(|row| right.extend([row.a.limb(limb), row.b.limb(limb)]));
+        };
+        self.sum_digits(&polys, rows, workspace, &mut [&mut out.a, &mut out.b], finish);
+        Ok(())
+    }
+
+    /// The sums over the digits of all polynomials of digit times row, one for each output, limb by limb: `rows` appends the rows of a limb,
+    /// for each digit as many as there are outputs, and `finish` completes a limb of an output. All are of the gadget's ring.
+    pub(crate) fn sum_digits<'a, D>(
+        &self,
+        polys: &[&Poly<W, Coefficient>],
+        rows: impl Fn(usize, &mut Vec<&'a [W]>),
+        workspace: &mut Workspace<W>,
+        out: &mut [&mut Poly<W, D>],
+        finish: impl Fn(&NttPlan<W>, &mut [W]),
+    ) {
+        let (ring, n, length) = (self.ring(), self.ring().n(), self.length());
+        workspace.fit(ring, polys.len() * length);
         let Workspace { integers, digits, transformed, coins, .. } = workspace;
-        for ((part, _), digits) in parts.iter().zip(digits.chunks_exact_mut(length * n)) {
-            self.digits(part, integers, digits, coins);
+        for (poly, digits) in polys.iter().zip(digits.chunks_exact_mut(length * n)) {
+            self.digits(poly, integers, digits, coins);
         }
-        let mut right: Vec<&[W]> = Vec::with_capacity(2 * transformed.len());
+        let mut right: Vec<&[W]> = Vec::with_capacity(out.len() * transformed.len());
         for (limb, (modulus, plan)) in ring.limbs().iter().enumerate() {
             for (digits, row) in digits.chunks_exact(n).zip(transformed.iter_mut()) {
                 plan.forward_signed(digits, row.as_mut_slice());
             }
             let left: Vec<&[W]> = transformed.iter().map(Poly::as_slice).collect();
             right.clear();
-            for (_, key) in parts {
-                key.rows.iter().for_each(|row| right.extend([row.a.limb(limb), row.b.limb(limb)]));
-            }
-            let (a, b) = (out.a.limb_mut(limb), out.b.limb_mut(limb));
-            ring.vectors().sum_products(modulus, &left, &right, &mut [&mut *a, &mut *b]);
-            finish(plan, a);
-            finish(plan, b);
+            rows(limb, &mut right);
+            let mut sums: Vec<&mut [W]> = out.iter_mut().map(|poly| poly.limb_mut(limb)).collect();
+            ring.vectors().sum_products(modulus, &left, &right, &mut sums);
+            sums.into_iter().for_each(|sum| finish(plan, sum));
         }
-        Ok(())
     }
 }

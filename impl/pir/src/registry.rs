@@ -24,6 +24,7 @@ use crate::protocol::{
     respire::Respire,
     simplepir::{FrodoPir, SimplePir},
     simpleypir::SimpleYpir,
+    spiral::Spiral,
     ypir::{Inspire0, Ypir},
 };
 
@@ -104,7 +105,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 15] = [
+static PROTOCOLS: [Protocol; 16] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -116,6 +117,7 @@ static PROTOCOLS: [Protocol; 15] = [
     entry::<Inspire2>(env!("PIRLAB_SOURCE_INSPIRE2")),
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),
+    entry::<Spiral>(env!("PIRLAB_SOURCE_SPIRAL")),
     entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
     entry::<Pirana>(env!("PIRLAB_SOURCE_PIRANA")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),

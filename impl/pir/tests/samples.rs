@@ -52,6 +52,13 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
     ),
     // Keys of products, of 40 places and of one place, with four rows of degree 8192 each; every query adds to `queries`.
     ("pirana/bfv-n8192", (1 << 18, 2048), &[("queries", None), ("keys", Some(3 * 4 * 8192))]),
+    // Packing keys: each body has 4 digits at each of 2 places; 2 vectors more where rows become vectors.
+    ("spiral/secure-pack-256mb", (1 << 20, 2048), &[("queries_and_keys", None), ("packing_keys", Some(2 * 4 * 2048))]),
+    (
+        "spiral/secure-base-256mb",
+        (1 << 20, 2048),
+        &[("queries_and_keys", None), ("packing_keys", Some((2 + 2) * 4 * 2048))],
+    ),
     // No lattice.
     ("piano/published", (1000, 1024), &[]),
     // 3/2 * 764 selectors of two rows of 4 digits, 11 automorphisms of 12, squares of 5; every query adds to `query`.

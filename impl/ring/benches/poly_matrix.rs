@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 const N: usize = 2048;
 const PRIMES: [u64; 2] = [268_369_921, 249_561_089];
-/// Rows of the matrices: as many as a database of 2^20 records of 256 bytes has.
-const ROWS: usize = 512;
+/// Rows and columns of the matrices: 512 rows are those of Respire at 2^20 records of 256 bytes, 128 those of KSPIR.
+const SHAPES: [(usize, usize); 3] = [(512, 4), (512, 256), (128, 1024)];
 
 fn random(ring: &Arc<Ring<u32>>, prg: &Prg, stream: u64) -> Poly<u32, Ntt> {
     ring.expand(prg, stream)
@@ -23,25 +23,25 @@ fn random(ring: &Arc<Ring<u32>>, prg: &Prg, stream: u64) -> Poly<u32, Ntt> {
 fn products(c: &mut Criterion) -> Result<(), Box<dyn Error>> {
     let prg = Prg::new([3; 16]);
     bandwidth(c)?;
-    for columns in [4, 256] {
+    for (rows, columns) in SHAPES {
         for primes in [2, 1] {
             let ring = Ring::new(N, &PRIMES[..primes], Kernel::best())?;
-            let mut matrix = PolyMatrix::zero(&ring, ROWS, columns)?;
+            let mut matrix = PolyMatrix::zero(&ring, rows, columns)?;
             let polys: Vec<_> = (0..8).map(|i| random(&ring, &prg, i)).collect();
-            for row in 0..ROWS {
+            for row in 0..rows {
                 let entries: Vec<_> = (0..columns).map(|j| ((row, j), polys[(row + j) % 8].clone())).collect();
                 matrix.set(&entries, 1)?;
             }
-            let pairs = PolyPairs::new(&ring, (0..ROWS).map(|i| [&polys[i % 8], &polys[(i + 1) % 8]]))?;
+            let pairs = PolyPairs::new(&ring, (0..rows).map(|i| [&polys[i % 8], &polys[(i + 1) % 8]]))?;
             let mut group = c.benchmark_group("first dimension");
             group.throughput(Throughput::Bytes(matrix.bytes())).sample_size(20);
             let name = format!("{primes} primes of 28 bits");
-            group.bench_function(BenchmarkId::new(name, format!("{} MiB", matrix.bytes() >> 20)), |b| {
+            group.bench_function(BenchmarkId::new(name, format!("{rows} rows, {} MiB", matrix.bytes() >> 20)), |b| {
                 b.iter(|| black_box(matrix.multiply(&[&pairs], 1)));
             });
         }
         #[cfg(target_arch = "x86_64")]
-        ifma::bench(c, columns);
+        ifma::bench(c, rows, columns);
     }
     Ok(())
 }
@@ -67,28 +67,31 @@ mod ifma {
     const LINE: usize = 8;
     const GROUP: usize = 4;
 
-    pub fn bench(c: &mut Criterion, columns: usize) {
+    pub fn bench(c: &mut Criterion, rows: usize, columns: usize) {
         if !is_x86_feature_detected!("avx512ifma") || !is_x86_feature_detected!("avx512f") {
             eprintln!("ifma: skipped, this machine lacks AVX-512 IFMA");
             return;
         }
-        let lines = vec![[0x3_1234_5678_9abcu64; LINE]; ROWS * columns * N / LINE];
-        let pairs = vec![[[0x2_fedc_ba98_7654u64; LINE]; 2]; ROWS * N / LINE];
+        let lines = vec![[0x3_1234_5678_9abcu64; LINE]; rows * columns * N / LINE];
+        let pairs = vec![[[0x2_fedc_ba98_7654u64; LINE]; 2]; rows * N / LINE];
         let mut sums = vec![[[0u64; 4 * LINE]; GROUP]; columns / GROUP * N / LINE];
         let bytes = size_of_val(&lines[..]) as u64;
         let mut group = c.benchmark_group("first dimension");
         group.throughput(Throughput::Bytes(bytes)).sample_size(20);
-        group.bench_function(BenchmarkId::new("ifma, 1 prime of 50 bits", format!("{} MiB", bytes >> 20)), |b| {
-            b.iter(|| {
-                let groups = columns / GROUP;
-                for (i, (lines, sums)) in lines.chunks_exact(ROWS * GROUP).zip(&mut sums).enumerate() {
-                    let pairs = &pairs[i / groups * ROWS..][..ROWS];
-                    // SAFETY: the features were found above; there are GROUP lines for each pair.
-                    unsafe { add_products(lines, pairs, sums) };
-                }
-                black_box(&sums);
-            });
-        });
+        group.bench_function(
+            BenchmarkId::new("ifma, 1 prime of 50 bits", format!("{rows} rows, {} MiB", bytes >> 20)),
+            |b| {
+                b.iter(|| {
+                    let groups = columns / GROUP;
+                    for (i, (lines, sums)) in lines.chunks_exact(rows * GROUP).zip(&mut sums).enumerate() {
+                        let pairs = &pairs[i / groups * rows..][..rows];
+                        // SAFETY: the features were found above; there are GROUP lines for each pair.
+                        unsafe { add_products(lines, pairs, sums) };
+                    }
+                    black_box(&sums);
+                });
+            },
+        );
     }
 
     /// # Safety

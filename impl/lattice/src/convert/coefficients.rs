@@ -26,8 +26,13 @@ pub fn extraction_automorphisms(n: usize, positions: &[usize], extraction: Extra
     let levels = n.ilog2();
     match extraction {
         Extraction::Traces => positions.len() * levels as usize,
-        Extraction::Tree => (0..levels).map(|level| classes(positions, level).len()).sum(),
+        Extraction::Tree => tree_automorphisms(positions, levels),
     }
+}
+
+/// Number of automorphisms of [`RingGadget::coefficient_tree`].
+fn tree_automorphisms(positions: &[usize], depth: u32) -> usize {
+    (0..depth).map(|level| classes(positions, level).len()).sum()
 }
 
 /// The different residues of the positions modulo 2^level, ascending.
@@ -39,14 +44,21 @@ fn classes(positions: &[usize], level: u32) -> Vec<usize> {
 }
 
 impl GadgetShape {
-    /// The work of [`RingGadget::coefficients`] and [`RingGadget::coefficient_tree`]. An automorphism of a tree is followed by a sum with
-    /// the ciphertext, or by a difference and its product with a monomial.
+    /// The work of [`RingGadget::coefficients`].
     pub fn coefficients_work(self, positions: &[usize], extraction: Extraction) -> Work {
-        let step = match extraction {
-            Extraction::Traces => self.automorphism_work(),
-            Extraction::Tree => self.automorphism_work() + self.ring.moves(2),
-        };
-        step * extraction_automorphisms(self.ring.degree, positions, extraction) as u64
+        let degree = self.ring.degree;
+        match extraction {
+            Extraction::Traces => {
+                self.automorphism_work() * extraction_automorphisms(degree, positions, extraction) as u64
+            }
+            Extraction::Tree => self.coefficient_tree_work(positions, degree.ilog2()),
+        }
+    }
+
+    /// The work of [`RingGadget::coefficient_tree`]. An automorphism of a tree is followed by a sum with the ciphertext, or by a
+    /// difference and its product with a monomial.
+    pub fn coefficient_tree_work(self, positions: &[usize], depth: u32) -> Work {
+        (self.automorphism_work() + self.ring.moves(2)) * tree_automorphisms(positions, depth) as u64
     }
 }
 
@@ -70,15 +82,15 @@ impl<W: Word> RingGadget<W> {
     ) -> Result<Vec<Rlwe<W, Coefficient>>, LatticeError> {
         let ring = self.ring();
         let n = ring.n();
-        check(ring, input, positions)?;
+        check(ring, input, positions, n.ilog2())?;
         match extraction {
             Extraction::Traces => positions
                 .iter()
                 .map(|position| self.trace(&input.mul_monomial(ring, 2 * n - position), 1, keys, workspace))
                 .collect(),
             Extraction::Tree => {
-                let mut found =
-                    self.coefficient_tree(input, positions, keys, workspace)?.collect::<Result<Vec<_>, _>>()?;
+                let tree = self.coefficient_tree(input, n.ilog2(), positions, keys, workspace)?;
+                let mut found = tree.collect::<Result<Vec<_>, _>>()?;
                 found.sort_unstable_by_key(|(index, _)| *index);
                 Ok(found.into_iter().map(|(_, coefficient)| coefficient).collect())
             }
@@ -86,36 +98,53 @@ impl<W: Word> RingGadget<W> {
     }
 
     /// The ciphertexts of [`Extraction::Tree`] one by one, each with the index of its position. The order is that of the positions' reversed
-    /// bits, which is depth first, so that at most log2 N + 1 ciphertexts wait.
+    /// bits, which is depth first, so that at most `depth` + 1 ciphertexts wait.
+    ///
+    /// A tree of fewer than log2 N levels takes positions below 2^depth, and the phase of an output is the sum over u of
+    /// m_(j + u 2^depth) X^(u 2^depth): the constant m_j if the input has no coefficients from 2^depth on. The keys' levels are
+    /// log2 N - depth + 1 to log2 N.
+    ///
+    /// # Errors
+    /// A position not below 2^depth or given twice, a depth above log2 N, a missing key, a ciphertext or a key of another ring, a key made
+    /// with another gadget.
     pub fn coefficient_tree<'a>(
         &'a self,
         input: &Rlwe<W, Coefficient>,
+        depth: u32,
         positions: &[usize],
         keys: &'a TraceKeys<W>,
         workspace: &'a mut Workspace<W>,
     ) -> Result<CoefficientTree<'a, W>, LatticeError> {
         let ring = self.ring();
-        check(ring, input, positions)?;
+        check(ring, input, positions, depth)?;
         let log_n = ring.n().ilog2();
         let reversed = |position: usize| position.reverse_bits() >> (usize::BITS - log_n);
         let mut wanted: Vec<_> = positions.iter().enumerate().map(|(index, &at)| (reversed(at), index)).collect();
         wanted.sort_unstable();
         let mut root = input.clone();
-        root.mul_scalar_assign(ring, inverse_power_of_two(self.modulus(), log_n));
-        let mut waiting = Vec::with_capacity(log_n as usize + 1);
+        root.mul_scalar_assign(ring, inverse_power_of_two(self.modulus(), depth));
+        let mut waiting = Vec::with_capacity(depth as usize + 1);
         if !wanted.is_empty() {
             waiting.push(Node { level: 0, wanted: 0..wanted.len(), ciphertext: root });
         }
         let (mapped, difference) = (Rlwe::zero(ring), Rlwe::zero(ring));
-        Ok(CoefficientTree { gadget: self, keys, workspace, wanted, waiting, mapped, difference })
+        Ok(CoefficientTree { gadget: self, depth, keys, workspace, wanted, waiting, mapped, difference })
     }
 }
 
-fn check<W: Word>(ring: &Ring<W>, input: &Rlwe<W, Coefficient>, positions: &[usize]) -> Result<(), LatticeError> {
+fn check<W: Word>(
+    ring: &Ring<W>,
+    input: &Rlwe<W, Coefficient>,
+    positions: &[usize],
+    depth: u32,
+) -> Result<(), LatticeError> {
     let n = ring.n();
     input.check(ring)?;
-    if let Some(position) = positions.iter().find(|position| **position >= n) {
-        return Err(LatticeError::Parameter(format!("coefficient {position} of a ring of dimension {n}")));
+    if depth > n.ilog2() {
+        return Err(LatticeError::Parameter(format!("a tree of depth {depth} for a ring of dimension {n}")));
+    }
+    if let Some(position) = positions.iter().find(|position| **position >> depth != 0) {
+        return Err(LatticeError::Parameter(format!("coefficient {position} of {}", 1usize << depth)));
     }
     if classes(positions, n.ilog2()).len() != positions.len() {
         return Err(LatticeError::Parameter(format!("positions {positions:?}: give each once")));
@@ -126,6 +155,7 @@ fn check<W: Word>(ring: &Ring<W>, input: &Rlwe<W, Coefficient>, positions: &[usi
 /// An oblivious expansion in progress: see [`RingGadget::coefficient_tree`].
 pub struct CoefficientTree<'a, W: Word> {
     gadget: &'a RingGadget<W>,
+    depth: u32,
     keys: &'a TraceKeys<W>,
     workspace: &'a mut Workspace<W>,
     /// Reversed bits and index of each wanted position, ascending.
@@ -177,7 +207,7 @@ impl<W: Word> Iterator for CoefficientTree<'_, W> {
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             let node = self.waiting.pop()?;
-            if node.level == self.gadget.ring().n().ilog2() {
+            if node.level == self.depth {
                 return Some(Ok((self.wanted[node.wanted.start].1, node.ciphertext)));
             }
             if let Err(error) = self.split(node) {

@@ -33,6 +33,17 @@ impl<W: Word> SeededRlwePrime<W> {
         expand_rows(ring, self.scale, &self.rows)
     }
 
+    /// Whether the rows have the same masks as those of another, and as many.
+    pub(crate) fn shares_masks(&self, other: &Self) -> bool {
+        let masks = |rows: &[SeededRlwe<W>]| rows.iter().map(|row| (row.seed, row.stream)).collect::<Vec<_>>();
+        self.scale == other.scale && masks(&self.rows) == masks(&other.rows)
+    }
+
+    /// The body of a digit.
+    pub(crate) fn body(&self, digit: usize) -> Poly<W, Ntt> {
+        self.rows[digit].b.clone()
+    }
+
     /// The bodies, by digit.
     pub(crate) fn into_bodies(self) -> Vec<Poly<W, Ntt>> {
         self.rows.into_iter().map(|row| row.b).collect()

@@ -33,7 +33,8 @@ fn extraction<W: Word>(t: &mut Setup<W>) {
     }
     // One after another they come by the reversed bits of their positions.
     let input = t.encrypt(&t.ring.zero());
-    let tree = gadget.coefficient_tree(&input, &[1, n - 1, 0, n / 2, 2], &keys, &mut t.workspace).unwrap();
+    let positions = [1, n - 1, 0, n / 2, 2];
+    let tree = gadget.coefficient_tree(&input, n.ilog2(), &positions, &keys, &mut t.workspace).unwrap();
     let order: Vec<usize> = tree.map(|coefficient| coefficient.unwrap().0).collect();
     assert_eq!(order, [2, 3, 4, 0, 1]);
     for extraction in [Extraction::Traces, Extraction::Tree] {
@@ -44,6 +45,31 @@ fn extraction<W: Word>(t: &mut Setup<W>) {
     }
 }
 on_all_rings!(coefficients_come_apart, extraction);
+
+fn shallow<W: Word>(t: &mut Setup<W>) {
+    let gadget = t.gadget(Family::Balanced, 4, 0);
+    let n = t.ring.n();
+    let (depth, step) = (n.ilog2() - 2, n / 4);
+    let keys = trace_keys(&t.key, 3..=n.ilog2(), &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
+    let keys = TraceKeys::new(&t.ring, 3, &keys).unwrap();
+    let message = t.uniform();
+    let input = t.encrypt(&message);
+    let message = t.integers(&message);
+    let positions = [step - 1, 0, 5, 2];
+    let tree = gadget.coefficient_tree(&input, depth, &positions, &keys, &mut t.workspace).unwrap();
+    let mut found = 0;
+    for (index, out) in tree.map(Result::unwrap).collect::<Vec<_>>() {
+        let mut expected = vec![0; n];
+        (0..4).for_each(|u| expected[u * step] = message[positions[index] + u * step]);
+        t.assert_phase(&out, &expected, n as f64 * t.product_bound(&gadget, 1));
+        found += 1;
+    }
+    assert_eq!(found, positions.len());
+    for (depth, position) in [(depth, step), (n.ilog2() + 1, 0)] {
+        assert!(gadget.coefficient_tree(&input, depth, &[position], &keys, &mut t.workspace).is_err());
+    }
+}
+on_all_rings!(trees_end_at_a_depth, shallow);
 
 #[test]
 fn a_tree_shares_automorphisms() {

@@ -6,6 +6,7 @@ mod galois;
 mod products;
 mod refusals;
 mod switching;
+mod vectors;
 mod work;
 
 use crate::rlwe::{Masks, Rlwe, RlweKey};

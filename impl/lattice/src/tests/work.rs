@@ -10,7 +10,7 @@ use ring::ntt::transforms_done;
 use ring::{Kind, Ntt, RingShape, Work};
 
 /// Asserts that `call` does as many transforms of `n` points as the work says.
-fn check(n: usize, work: &Work, call: impl FnOnce()) {
+pub(super) fn check(n: usize, work: &Work, call: impl FnOnce()) {
     let before = transforms_done();
     call();
     assert_eq!(work.get(Kind::Transform(n)), transforms_done() - before, "{work:?}");
@@ -58,6 +58,10 @@ fn traces<W: Word>(t: &mut Setup<W>) {
         let work = shape.coefficients_work(&positions, extraction);
         check(n, &work, || drop(gadget.coefficients(&input, &positions, extraction, &keys, w).unwrap()));
     }
+    let (depth, positions) = (n.ilog2() - 1, [0, 2, 6]);
+    check(n, &shape.coefficient_tree_work(&positions, depth), || {
+        gadget.coefficient_tree(&input, depth, &positions, &keys, w).unwrap().for_each(|out| drop(out.unwrap()));
+    });
 }
 on_all_rings!(work_of_traces, traces);
 

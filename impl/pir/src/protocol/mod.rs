@@ -11,6 +11,7 @@ pub mod pirouette;
 pub mod respire;
 pub mod simplepir;
 pub mod simpleypir;
+pub mod spiral;
 #[cfg(test)]
 pub(crate) mod tests_support;
 pub mod ypir;

@@ -42,7 +42,7 @@ impl Encoder {
     /// Makes a block, which is all rows of a range of columns. The whole matrix is the block of all columns; a matrix that does not fit in
     /// memory is streamed block by block.
     pub fn block(&self, database: &Database, columns: Range<usize>, context: &Context) -> Result<PolyMatrix> {
-        let mut matrix = PolyMatrix::zero(&self.ring, self.layout.rows, columns.len())?;
+        let mut matrix = PolyMatrix::zero(&self.ring, self.layout.matrix_rows(), columns.len())?;
         self.refill(&mut matrix, database, columns, context)?;
         Ok(matrix)
     }
@@ -57,12 +57,12 @@ impl Encoder {
         context: &Context,
     ) -> Result<()> {
         let (layout, all) = (&self.layout, self.layout.matrix_columns());
-        if columns.end > all || (matrix.rows(), matrix.columns()) != (layout.rows, columns.len()) {
+        if columns.end > all || (matrix.rows(), matrix.columns()) != (layout.matrix_rows(), columns.len()) {
             return Err(Error::Workload(format!("columns {columns:?} of a matrix of {all} columns.")));
         }
-        context.progress.begin("encode", layout.rows as u64 * columns.len() as u64);
-        for first_row in (0..layout.rows).step_by(TILE.1) {
-            let rows = first_row..layout.rows.min(first_row + TILE.1);
+        context.progress.begin("encode", layout.matrix_rows() as u64 * columns.len() as u64);
+        for first_row in (0..layout.matrix_rows()).step_by(TILE.1) {
+            let rows = first_row..layout.matrix_rows().min(first_row + TILE.1);
             for first in columns.clone().step_by(TILE.0) {
                 let tile = first..columns.end.min(first + TILE.0);
                 let places: Vec<_> =
@@ -82,20 +82,23 @@ impl Encoder {
     /// The polynomial in that row and column of the matrix.
     pub fn polynomial(&self, database: &Database, row: usize, column: usize) -> Result<Poly<u32, Ntt>> {
         let layout = &self.layout;
-        let (rows, columns) = (layout.rows, layout.matrix_columns());
+        let (rows, columns) = (layout.matrix_rows(), layout.matrix_columns());
         if row >= rows || column >= columns {
             return Err(Error::Workload(format!("row {row}, column {column} of a matrix of {rows} x {columns}.")));
         }
         let (part, column) = (column / layout.columns, column % layout.columns);
-        let cell = ((row as u64) << layout.column_bits) + column as u64;
+        let (row, stacked) = (row / layout.dimensions.stacked, row % layout.dimensions.stacked);
+        let (cell, first) = (
+            ((row as u64) << layout.column_bits) + column as u64,
+            (part * layout.dimensions.stacked + stacked) * layout.slots_per_polynomial(),
+        );
         let mut coefficients = vec![0i32; layout.dimensions.degree];
         let (mut scratch, mut bytes) = (Vec::new(), vec![0; layout.dimensions.slot_bits().div_ceil(8) as usize]);
         for position in 0..layout.positions() {
             let item = (cell << layout.position_bits) + position as u64;
-            for slot in 0..layout.slots_per_part() {
-                let number = part * layout.slots_per_part() + slot;
-                let Some((first, count)) = layout.slot_bits_of(item, number) else { continue };
-                database.read_bits(first, count, &mut scratch, &mut bytes)?;
+            for slot in 0..layout.slots_per_polynomial() {
+                let Some((start, count)) = layout.slot_bits_of(item, first + slot) else { continue };
+                database.read_bits(start, count, &mut scratch, &mut bytes)?;
                 self.write_slot(&bytes, position + slot * layout.positions(), &mut coefficients);
             }
         }
@@ -131,13 +134,13 @@ impl Encoder {
         let layout = &self.layout;
         let (place, slot_bits) = (layout.place(index), layout.dimensions.slot_bits());
         let width = layout.dimensions.plain_bits;
-        for part in 0..layout.parts {
-            let column = part * layout.columns + place.column;
-            let mut coefficients = self.coefficients(matrix, &place, column)?;
-            for slot in 0..layout.slots_per_part() {
-                let start = (part * layout.slots_per_part() + slot) as u64 * slot_bits;
-                if start >= place.first_bit + layout.shape.record_bits {
-                    break;
+        for number in 0..layout.polynomials() {
+            let (row, column) = layout.polynomial(&place, number);
+            let mut coefficients = self.coefficients(matrix, (row, column))?;
+            for slot in 0..layout.slots_per_polynomial() {
+                let start = (number * layout.slots_per_polynomial() + slot) as u64 * slot_bits;
+                if start + slot_bits <= place.first_bit || start >= place.first_bit + layout.shape.record_bits {
+                    continue;
                 }
                 let at = place.position + slot * layout.positions();
                 let digits = coefficients[at..].iter().step_by(layout.dimensions.slots()).map(|&x| x as u32);
@@ -149,14 +152,14 @@ impl Encoder {
                 self.write_slot(&bytes, at, &mut coefficients);
             }
             let poly = self.ring.forward(self.ring.from_signed_i32(&coefficients));
-            matrix.set(&[((place.row, column), poly)], 1)?;
+            matrix.set(&[((row, column), poly)], 1)?;
         }
         Ok(())
     }
 
     /// The coefficients of a stored polynomial, as small integers.
-    fn coefficients(&self, matrix: &PolyMatrix, place: &Place, column: usize) -> Result<Vec<i32>> {
-        let poly = self.ring.inverse(matrix.get(place.row, column)?);
+    fn coefficients(&self, matrix: &PolyMatrix, (row, column): (usize, usize)) -> Result<Vec<i32>> {
+        let poly = self.ring.inverse(matrix.get(row, column)?);
         let (modulus, _) = self.ring.limbs()[0];
         Ok(poly.limb(0).iter().map(|&residue| modulus.centred(residue) as i32).collect())
     }

@@ -1,14 +1,12 @@
 //! Folds columns as they arrive.
 
-use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
+use lattice::{RingGadget, Rlwe, Workspace};
 use rayon::prelude::*;
 use ring::Coefficient;
 
-use super::Selection;
+use super::{Selected, Selection};
 use crate::core::Result;
 use crate::parts::ring_matrix::workspace;
-
-type Ciphertext = Rlwe<u32, Coefficient>;
 
 /// Columns that are folded breadth first, so that the selector of a level stays in cache for all of them.
 const TOGETHER: usize = 64;
@@ -17,24 +15,24 @@ const TOGETHER: usize = 64;
 ///
 /// Columns arrive in order, and the lowest bit of their numbers is folded first: 2^k adjacent columns become one ciphertext, so that at
 /// most v2 ciphertexts wait. Columns that are not stored are zero.
-pub struct Folding<'a> {
+pub struct Folding<'a, C: Selected = Rlwe<u32, Coefficient>> {
     selection: &'a Selection,
     gadget: &'a RingGadget<u32>,
     /// Selectors of the bits, most significant first.
-    selectors: &'a [Rgsw<u32>],
+    selectors: &'a [C::Selector],
     /// Columns of this part so far.
     count: usize,
     /// Folded columns of this part and the levels they have passed, the highest first.
-    pending: Vec<(u32, Ciphertext)>,
+    pending: Vec<(u32, C)>,
     /// The selected columns of earlier parts.
-    parts: Vec<Ciphertext>,
+    parts: Vec<C>,
     workspace: Workspace<u32>,
-    scratch: Ciphertext,
+    scratch: Option<C>,
 }
 
-impl<'a> Folding<'a> {
+impl<'a, C: Selected> Folding<'a, C> {
     /// `selectors` encrypt the bits of a column's number, most significant first.
-    pub fn new(selection: &'a Selection, gadget: &'a RingGadget<u32>, selectors: &'a [Rgsw<u32>]) -> Self {
+    pub fn new(selection: &'a Selection, gadget: &'a RingGadget<u32>, selectors: &'a [C::Selector]) -> Self {
         Self {
             selection,
             gadget,
@@ -43,12 +41,12 @@ impl<'a> Folding<'a> {
             pending: Vec::new(),
             parts: Vec::new(),
             workspace: workspace(),
-            scratch: Rlwe::zero(selection.ring()),
+            scratch: None,
         }
     }
 
     /// Takes the next columns, of one part or of several.
-    pub fn extend(&mut self, ciphertexts: Vec<Ciphertext>) -> Result<()> {
+    pub fn extend(&mut self, ciphertexts: Vec<C>) -> Result<()> {
         let mut rest = ciphertexts.into_iter();
         while rest.len() > 0 {
             let left = self.selection.layout().columns - self.count;
@@ -61,7 +59,7 @@ impl<'a> Folding<'a> {
     }
 
     /// The column selected of each part.
-    pub fn finish(mut self) -> Result<Vec<Ciphertext>> {
+    pub fn finish(mut self) -> Result<Vec<C>> {
         if self.count > 0 {
             self.end_part()?;
         }
@@ -69,7 +67,7 @@ impl<'a> Folding<'a> {
     }
 
     /// Folds subtrees of one size side by side, then their results.
-    fn extend_part(&mut self, mut columns: Vec<Ciphertext>) -> Result<()> {
+    fn extend_part(&mut self, mut columns: Vec<C>) -> Result<()> {
         let threads = self.selection.threads();
         let level = (columns.len() / threads).clamp(1, TOGETHER).ilog2();
         // Subtrees begin at multiples of their size.
@@ -77,7 +75,7 @@ impl<'a> Folding<'a> {
         self.count += columns.len();
         columns.drain(..before).try_for_each(|column| self.push(0, column))?;
         let rest = columns.split_off(columns.len() >> level << level);
-        let trees: Vec<Ciphertext> = if threads > 1 {
+        let trees: Vec<C> = if threads > 1 {
             let trees = columns.into_par_iter().chunks(1 << level);
             trees.map_init(workspace, |workspace, columns| self.subtree(columns, workspace)).collect::<Result<_>>()?
         } else {
@@ -90,13 +88,13 @@ impl<'a> Folding<'a> {
     }
 
     /// Folds 2^k adjacent columns, from a multiple of 2^k on, to one ciphertext.
-    fn subtree(&self, mut columns: Vec<Ciphertext>, workspace: &mut Workspace<u32>) -> Result<Ciphertext> {
-        let mut out = Rlwe::zero(self.selection.ring());
+    fn subtree(&self, mut columns: Vec<C>, workspace: &mut Workspace<u32>) -> Result<C> {
+        let mut out = columns[0].zero_like(self.selection.ring());
         let mut level = 0;
         while columns.len() > 1 {
             for j in 0..columns.len() / 2 {
-                let (zero, one) = (&columns[2 * j], &columns[2 * j + 1]);
-                self.gadget.cmux(self.selector(level), zero, one, workspace, &mut out)?;
+                let pair = (&columns[2 * j], &columns[2 * j + 1]);
+                C::cmux(self.gadget, self.selector(level), pair, workspace, &mut out)?;
                 std::mem::swap(&mut columns[j], &mut out);
             }
             columns.truncate(columns.len() / 2);
@@ -106,12 +104,12 @@ impl<'a> Folding<'a> {
     }
 
     /// The selector for a ciphertext that has passed `level` levels.
-    fn selector(&self, level: u32) -> &'a Rgsw<u32> {
+    fn selector(&self, level: u32) -> &'a C::Selector {
         &self.selectors[self.selectors.len() - 1 - level as usize]
     }
 
     /// Adds a ciphertext that has passed `level` levels, carrying as a binary counter does.
-    fn push(&mut self, mut level: u32, mut ciphertext: Ciphertext) -> Result<()> {
+    fn push(&mut self, mut level: u32, mut ciphertext: C) -> Result<()> {
         while let Some((_, before)) = self.pending.pop_if(|(before, _)| *before == level) {
             self.cmux(level, &before, &mut ciphertext)?;
             level += 1;
@@ -121,10 +119,11 @@ impl<'a> Folding<'a> {
     }
 
     /// Replaces `one` by itself or `zero`, as the selector of that level says.
-    fn cmux(&mut self, level: u32, zero: &Ciphertext, one: &mut Ciphertext) -> Result<()> {
-        let (selector, workspace) = (self.selector(level), &mut self.workspace);
-        self.gadget.cmux(selector, zero, one, workspace, &mut self.scratch)?;
-        std::mem::swap(one, &mut self.scratch);
+    fn cmux(&mut self, level: u32, zero: &C, one: &mut C) -> Result<()> {
+        let selector = self.selector(level);
+        let scratch = self.scratch.get_or_insert_with(|| zero.zero_like(self.selection.ring()));
+        C::cmux(self.gadget, selector, (zero, one), &mut self.workspace, scratch)?;
+        std::mem::swap(one, scratch);
         Ok(())
     }
 
@@ -136,7 +135,7 @@ impl<'a> Folding<'a> {
                 break;
             }
             // The columns after it are missing.
-            let mut folded = Rlwe::zero(self.selection.ring());
+            let mut folded = ciphertext.zero_like(self.selection.ring());
             self.cmux(level, &ciphertext, &mut folded)?;
             self.push(level + 1, folded)?;
         }

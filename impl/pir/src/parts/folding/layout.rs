@@ -13,6 +13,10 @@ pub struct Dimensions {
     pub degree: usize,
     /// Dimension N1 of the responses' ring, a power of two up to N.
     pub response_degree: usize,
+    /// An item takes a multiple of this number of slots.
+    pub item_slots: usize,
+    /// Adjacent rows of the matrix over which the polynomials of a cell are spread.
+    pub stacked: usize,
     /// log2 of the plaintext modulus p: bits of a coefficient.
     pub plain_bits: u32,
 }
@@ -31,7 +35,7 @@ impl Dimensions {
 
 /// Rows and columns of cells; a cell is one polynomial, or several if a record needs them.
 ///
-/// One query selects an *item*: all whole records that fit into a slot, or one record of several slots. Item i of a cell of 2^v3
+/// One query selects an *item*: all whole records that fit into its least number of slots, or one record of more. Item i of a cell of 2^v3
 /// items is at *position* i: it has the slots i, i + 2^v3, i + 2 2^v3, ... Number an item by (row, column, position), the row's v1
 /// bits on top, then the column's v2, then the position's v3. Rows without an item are not stored; unused cells of stored rows are
 /// zero.
@@ -51,7 +55,7 @@ pub struct Layout {
     pub column_bits: u32,
     /// v3: bits of a position.
     pub position_bits: u32,
-    /// Polynomials of a cell.
+    /// Columns of a cell, whose ciphertexts are folded apart.
     pub parts: usize,
     /// Rows stored, at most 2^v1.
     pub rows: usize,
@@ -78,7 +82,8 @@ impl Layout {
     /// The layout with at most 2^`most_row_bits` rows, and the columns that the database then needs.
     pub fn new(shape: Shape, dimensions: Dimensions, most_row_bits: u32) -> Result<Self> {
         let slot_bits = dimensions.slot_bits();
-        let slots = shape.record_bits.div_ceil(slot_bits);
+        let item_slots = dimensions.item_slots as u64;
+        let slots = shape.record_bits.div_ceil(slot_bits).next_multiple_of(item_slots);
         if slots > MAX_SLOTS {
             return Err(Error::Workload(format!(
                 "records of {} bits take {slots} responses of {slot_bits} bits: at most {MAX_SLOTS}, {} bits. Split longer \
@@ -88,10 +93,10 @@ impl Layout {
             )));
         }
         let each = dimensions.slots() as u64;
-        let records_per_item = (slot_bits / shape.record_bits).max(1);
+        let records_per_item = (item_slots * slot_bits / shape.record_bits).max(1);
         let items = shape.records.div_ceil(records_per_item);
         let positions = if slots >= each { 1 } else { each >> slots.next_power_of_two().ilog2() };
-        let parts = slots.div_ceil(each);
+        let parts = slots.div_ceil(each * dimensions.stacked as u64);
         let cells = items.div_ceil(positions);
         let cell_bits = cells.next_power_of_two().ilog2();
         let column_bits = cell_bits.saturating_sub(most_row_bits);
@@ -113,6 +118,11 @@ impl Layout {
         })
     }
 
+    /// Rows of the matrix.
+    pub fn matrix_rows(&self) -> usize {
+        self.rows * self.dimensions.stacked
+    }
+
     /// Columns of the matrix: those of part 0, then those of part 1, and so on.
     pub fn matrix_columns(&self) -> usize {
         self.parts * self.columns
@@ -124,8 +134,19 @@ impl Layout {
     }
 
     /// Slots that an item has in each of its polynomials, apart from the last.
-    pub fn slots_per_part(&self) -> usize {
+    pub fn slots_per_polynomial(&self) -> usize {
         self.dimensions.slots() / self.positions()
+    }
+
+    /// Polynomials of a cell.
+    pub fn polynomials(&self) -> usize {
+        self.parts * self.dimensions.stacked
+    }
+
+    /// Row and column of polynomial `number` of the cell at that place: first the rows of part 0, then those of part 1, and so on.
+    pub(super) fn polynomial(&self, place: &Place, number: usize) -> (usize, usize) {
+        let (part, row) = (number / self.dimensions.stacked, number % self.dimensions.stacked);
+        (place.row * self.dimensions.stacked + row, part * self.columns + place.column)
     }
 
     /// Where record `index` is.
@@ -165,12 +186,12 @@ impl Layout {
 
     /// Bytes of the stored polynomials modulo `primes` primes.
     pub fn stored_bytes(&self, primes: usize) -> u64 {
-        ring::PolyMatrix::bytes_for(self.dimensions.degree, primes, self.rows, self.matrix_columns())
+        ring::PolyMatrix::bytes_for(self.dimensions.degree, primes, self.matrix_rows(), self.matrix_columns())
     }
 
     /// Bytes of plaintext that all its coefficients hold.
     fn plain_bytes(&self) -> u64 {
-        let polynomials = self.rows as u64 * self.matrix_columns() as u64;
+        let polynomials = self.matrix_rows() as u64 * self.matrix_columns() as u64;
         polynomials * self.dimensions.slots() as u64 * self.dimensions.slot_bits() / 8
     }
 }
@@ -184,7 +205,7 @@ numbers! {
         row_bits: u32 = layout.row_bits,
         column_bits: u32 = layout.column_bits,
         position_bits: u32 = layout.position_bits,
-        parts: usize = layout.parts,
+        parts: usize = layout.polynomials(),
         slots: usize = layout.slots,
         records_per_item: u64 = layout.records_per_item,
         plain_modulus: u64 = 1u64 << layout.dimensions.plain_bits,

@@ -67,7 +67,7 @@ impl Matrix {
 
     /// Columns of a block of a matrix modulo `primes` primes: a power of two, so that a block folds to one ciphertext, and [`BLOCK_BYTES`] to twice that.
     pub fn columns_of_blocks(layout: &Layout, primes: usize) -> usize {
-        let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.rows, 1);
+        let column = PolyMatrix::bytes_for(layout.dimensions.degree, primes, layout.matrix_rows(), 1);
         let columns = BLOCK_BYTES.div_ceil(column).next_power_of_two();
         usize::try_from(columns).unwrap_or(usize::MAX).min(layout.matrix_columns())
     }
@@ -83,15 +83,14 @@ impl Matrix {
     pub fn multiply(
         &self,
         selection: &Selection,
-        vectors: &[PolyPairs],
+        vectors: &[&PolyPairs],
         context: &Context,
         mut each: impl FnMut(usize, &dyn Fn() -> Result<Columns>) -> Result<()>,
     ) -> Result<()> {
-        let vectors: Vec<&PolyPairs> = vectors.iter().collect();
         let mut parts = |block: &PolyMatrix, first: usize| {
             (0..block.columns()).step_by(COLUMNS_TOGETHER).try_for_each(|start| {
                 let end = block.columns().min(start + COLUMNS_TOGETHER);
-                each(first + start, &|| selection.rows(block, start..end, &vectors))
+                each(first + start, &|| selection.rows(block, start..end, vectors))
             })
         };
         let database = match &self.source {
@@ -131,19 +130,20 @@ impl Matrix {
         Ok(residues.into_iter().map(centred).collect())
     }
 
-    /// The coefficients of each part of the cell at that place.
+    /// The coefficients of each polynomial of the cell at that place.
     pub fn cell(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
-        let columns = (0..self.layout().parts).map(|part| part * self.layout().columns + place.column);
-        columns.map(|column| self.coefficients(place.row, column)).collect()
+        let places = (0..self.layout().polynomials()).map(|number| self.layout().polynomial(place, number));
+        places.map(|(row, column)| self.coefficients(row, column)).collect()
     }
 
     /// The plaintext of a response about that place, slot by slot.
     pub fn slots(&self, place: &Place) -> Result<Vec<Vec<i64>>> {
         let (layout, cell) = (self.layout(), self.cell(place)?);
         let slot = |number: usize| {
-            let (part, slot) = (number / layout.slots_per_part(), number % layout.slots_per_part());
+            let each = layout.slots_per_polynomial();
+            let (polynomial, slot) = (number / each, number % each);
             let first = place.position + slot * layout.positions();
-            cell[part][first..].iter().step_by(layout.dimensions.slots()).copied().collect()
+            cell[polynomial][first..].iter().step_by(layout.dimensions.slots()).copied().collect()
         };
         Ok((0..layout.slots).map(slot).collect())
     }

@@ -5,19 +5,29 @@
 //! slot 0 is what a switch to a ring of dimension N1 keeps, and a multiplication by X^-g brings slot g there.
 
 mod encode;
+mod expand;
 mod fold;
+mod keys;
 mod layout;
 mod matrix;
 mod open;
+mod pass;
 mod response;
 mod select;
+mod selected;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub use encode::Encoder;
+pub use expand::{LEAVES_AT_A_TIME, leaves, positions, rows, selectors};
 pub use fold::Folding;
+pub use keys::{next_prime, next_rgsw, next_traces};
 pub use layout::{Dimensions, FoldingNumbers, Layout, Place};
 pub use matrix::{Columns, Matrix};
 pub(crate) use open::{cell_errors, constant, errors, selector_errors};
+pub use pass::{Selects, joined, select};
 pub use response::{Responder, ResponseKey, ResponseParams};
 pub use select::Selection;
+pub use selected::Selected;
+pub(crate) use work::{folding_work, matrix_shape, of_ciphertexts, product_work, small_pages};

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
+use lattice::{Rgsw, RingGadget, Rlwe, VectorRlwe, Workspace};
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs, Ring};
 
 use super::Layout;
@@ -50,44 +50,67 @@ impl Selection {
     /// The vector by which the matrix is multiplied: a leaf for each row, which encrypts q / p in the selected row and 0 in the others.
     /// `leaves` is called for a few at a time, which are freed before the next call, and not for more leaves than rows.
     pub fn leaves(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>>) -> Result<PolyPairs> {
-        self.vector(parts, |leaf| {
+        let vectors = self.vectors(1, parts, |leaf| {
             let (ring, to) = (&self.ring, &self.matrix_ring);
             let leaf = if self.is_whole() { leaf } else { leaf.rescale(ring, to)? };
-            Ok(leaf.forward(to))
-        })
+            Ok(vec![leaf.forward(to)])
+        });
+        vectors.map(|mut vectors| vectors.remove(0))
     }
 
     /// The same for leaves in the NTT domain.
     pub fn leaves_ntt(&self, parts: impl IntoIterator<Item = Result<Vec<Rlwe<u32, Ntt>>>>) -> Result<PolyPairs> {
-        self.vector(parts, |leaf| {
-            let (ring, to) = (&self.ring, &self.matrix_ring);
-            if self.is_whole() {
-                return Ok(leaf);
-            }
-            Ok(leaf.inverse(ring).rescale(ring, to)?.forward(to))
+        let vectors = self.vectors(1, parts, |leaf| Ok(vec![self.narrow(leaf)?]));
+        vectors.map(|mut vectors| vectors.remove(0))
+    }
+
+    /// The same for leaves that are vectors of that many bodies: mask and bodies two by two, with zeros if one is left over.
+    pub fn leaves_of_vectors(
+        &self,
+        bodies: usize,
+        parts: impl IntoIterator<Item = Result<Vec<VectorRlwe<u32, Ntt>>>>,
+    ) -> Result<Vec<PolyPairs>> {
+        self.vectors((1 + bodies).div_ceil(2), parts, |leaf: VectorRlwe<u32, Ntt>| {
+            let mut polys = std::iter::once(leaf.a).chain(leaf.bodies);
+            let pair = || polys.next().map(|a| Rlwe { a, b: polys.next().unwrap_or_else(|| self.ring.zero()) });
+            std::iter::from_fn(pair).map(|pair| self.narrow(pair)).collect()
         })
     }
 
-    /// The vector of leaves, given modulo all primes and reduced to the matrix's.
-    fn vector<L: Send>(
+    /// A pair modulo all primes, reduced to the matrix's.
+    fn narrow(&self, pair: Rlwe<u32, Ntt>) -> Result<Rlwe<u32, Ntt>> {
+        let (ring, to) = (&self.ring, &self.matrix_ring);
+        if self.is_whole() {
+            return Ok(pair);
+        }
+        Ok(pair.inverse(ring).rescale(ring, to)?.forward(to))
+    }
+
+    /// `count` vectors of the pairs of leaves, given modulo all primes and reduced to the matrix's.
+    fn vectors<L: Send>(
         &self,
+        count: usize,
         parts: impl IntoIterator<Item = Result<Vec<L>>>,
-        switch: impl Fn(L) -> Result<Rlwe<u32, Ntt>> + Sync,
-    ) -> Result<PolyPairs> {
-        let mut vector = PolyPairs::zero(&self.matrix_ring, self.layout.rows)?;
+        pairs: impl Fn(L) -> Result<Vec<Rlwe<u32, Ntt>>> + Sync,
+    ) -> Result<Vec<PolyPairs>> {
+        let rows = self.layout.matrix_rows();
+        let mut vectors: Vec<_> =
+            (0..count).map(|_| PolyPairs::zero(&self.matrix_ring, rows)).collect::<std::result::Result<_, _>>()?;
         let mut first = 0;
         for leaves in parts {
             let mut leaves = leaves?;
-            leaves.truncate(self.layout.rows - first);
-            let switched = side_by_side(leaves.into_iter(), self.threads, &switch)?;
-            let pairs: Vec<_> = switched.iter().map(|leaf| [&leaf.a, &leaf.b]).collect();
-            vector.set(first, &pairs)?;
-            first += pairs.len();
-            if first == self.layout.rows {
-                return Ok(vector);
+            leaves.truncate(rows - first);
+            let switched = side_by_side(leaves.into_iter(), self.threads, &pairs)?;
+            for (number, vector) in vectors.iter_mut().enumerate() {
+                let pairs: Vec<_> = switched.iter().map(|leaf| [&leaf[number].a, &leaf[number].b]).collect();
+                vector.set(first, &pairs)?;
+            }
+            first += switched.len();
+            if first == rows {
+                return Ok(vectors);
             }
         }
-        Err(Error::Workload(format!("{first} leaves for {} rows", self.layout.rows)))
+        Err(Error::Workload(format!("{first} leaves for {rows} rows")))
     }
 
     /// Whether the matrix has all primes.
@@ -104,8 +127,12 @@ impl Selection {
         vectors: &[&PolyPairs],
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let products = block.multiply_part(vectors, columns, self.threads)?;
-        let one = |[a, b]: [Poly<u32, Ntt>; 2]| Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) });
-        products.into_iter().map(|products| side_by_side(products.into_iter(), self.threads, one)).collect()
+        let one = |products: &PolyPairs, number| {
+            let [a, b] = products.get(number)?;
+            Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) })
+        };
+        let all = |products: &PolyPairs| side_by_side(0..products.len(), self.threads, |number| one(products, number));
+        products.iter().map(all).collect()
     }
 
     /// A product in the coefficient domain, modulo q.
@@ -152,7 +179,7 @@ impl Selection {
         let (layout, n) = (&self.layout, self.ring.n());
         (0..layout.slots)
             .map(|slot| {
-                let (part, slot) = (slot / layout.slots_per_part(), slot % layout.slots_per_part());
+                let (part, slot) = (slot / layout.slots_per_polynomial(), slot % layout.slots_per_polynomial());
                 parts[part].mul_monomial(&self.ring, 2 * n - slot * layout.positions())
             })
             .collect()

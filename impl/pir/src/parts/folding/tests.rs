@@ -69,7 +69,7 @@ impl Toy {
 }
 
 fn layout(records: u64, bits: u64, plain_bits: u32, rows: u32) -> Layout {
-    let dimensions = Dimensions { degree: 256, response_degree: 64, plain_bits };
+    let dimensions = Dimensions { degree: 256, response_degree: 64, item_slots: 1, stacked: 1, plain_bits };
     Layout::new(Shape::new(records, bits).unwrap(), dimensions, rows).unwrap()
 }
 
@@ -172,7 +172,7 @@ fn every_shape_is_retrieved() {
 
 #[test]
 fn published_dimensions() {
-    let dimensions = Dimensions { degree: 2048, response_degree: 512, plain_bits: 4 };
+    let dimensions = Dimensions { degree: 2048, response_degree: 512, item_slots: 1, stacked: 1, plain_bits: 4 };
     for (log_records, rows, v) in [(18, 8, (8, 8, 2)), (20, 9, (9, 9, 2)), (22, 10, (10, 10, 2)), (25, 11, (11, 12, 2))]
     {
         let layout = Layout::new(Shape::new(1 << log_records, 2048).unwrap(), dimensions, rows).unwrap();
@@ -198,7 +198,7 @@ fn places_cover_every_record_once() {
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let dimensions = Dimensions { degree: 256, response_degree: 64, plain_bits: 4 };
+    let dimensions = Dimensions { degree: 256, response_degree: 64, item_slots: 1, stacked: 1, plain_bits: 4 };
     let error = Layout::new(Shape::new(3, 300_000).unwrap(), dimensions, 2).unwrap_err().to_string();
     assert!(error.contains("at most 1024") && error.contains("262144 bits"), "{error}");
     let toy = Toy::new(256);

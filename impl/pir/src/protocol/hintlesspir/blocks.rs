@@ -14,8 +14,8 @@ use crate::parts::bfv::{Switch, write_half};
 pub const GROUP: usize = 4;
 /// Plaintexts of each of these blocks that are made before they are stored.
 pub const CHUNK: usize = 32;
-/// Turns of a segment, a multiple of [`CHUNK`]: so few that the turned bodies are still in a cache when they are multiplied.
-pub const SEGMENT: usize = 64;
+/// Turns of a segment, a multiple of [`CHUNK`]: few enough that the turned bodies are still in a cache of 32 MB when they are multiplied.
+pub const SEGMENT: usize = 128;
 
 /// The tables of one modulus of slots.
 pub struct Blocks {
@@ -79,10 +79,11 @@ impl Blocks {
             let mut sums: Vec<_> = columns.clone().map(|_| ring.zero()).collect();
             for (segment, masks) in self.segments.iter().zip(self.chain.masks().chunks(self.segments[0].rows())) {
                 let turns = PolyPairs::new(ring, masks.iter().map(|mask| [mask, mask]))?;
-                let products = segment.multiply_part(&[&turns], columns.clone(), context.threads)?;
-                sums.iter_mut()
-                    .zip(products.iter().flatten())
-                    .for_each(|(sum, [product, _])| ring.add_assign(sum, product));
+                for products in segment.multiply_part(&[&turns], columns.clone(), context.threads)? {
+                    for (number, sum) in sums.iter_mut().enumerate() {
+                        ring.add_assign(sum, &products.get(number)?[0]);
+                    }
+                }
             }
             for &block in here {
                 let modulus = set.switch.map(|Switch { mask_modulus, .. }| mask_modulus);

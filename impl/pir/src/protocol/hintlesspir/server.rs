@@ -23,9 +23,6 @@ use crate::parts::lwe_matrix::LinearDatabase;
 /// Turns of the secret that are stored at a time: a vector's lines of several turns lie side by side.
 const TOGETHER: usize = 8;
 
-/// The sums of all blocks, for two queries.
-type Products = Vec<[Poly<u32, Ntt>; 2]>;
-
 /// The database, its hint in words and in slots, and the public seed.
 pub struct Server {
     set: Set,
@@ -76,7 +73,7 @@ impl Server {
         Ok((queries, keys))
     }
 
-    /// Turns the encrypted secrets, from the last turn of the segment before on, and stores every turn, two queries in a vector.
+    /// Stores the turns of a segment, two queries in a vector, and leaves the secrets as the next segment begins with them.
     fn turn(
         &self,
         number: usize,
@@ -84,30 +81,29 @@ impl Server {
         keys: &ChainKeys<u32>,
         (bodies, vectors): (&mut Vec<Poly<u32, Ntt>>, &mut [PolyPairs]),
     ) -> Result<()> {
-        let (chain, zero) = (&self.blocks[number].chain, self.public.ring.zero());
-        let mut pending: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(TOGETHER);
+        let chain = &self.blocks[number].chain;
         let count = segment_turns(&self.layout);
-        for turn in 0..count {
-            let step = segment * count + turn;
-            if step > 0 {
-                *bodies = chain.turn(&self.public.gadget, step, bodies, keys)?;
+        for first in (0..count).step_by(TOGETHER) {
+            let mut turned: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(TOGETHER);
+            for turn in first..count.min(first + TOGETHER) {
+                let step = segment * count + turn + 1;
+                let next = if step < self.layout.terms() {
+                    chain.turn(&self.public.gadget, step, bodies, keys)?
+                } else {
+                    Vec::new()
+                };
+                turned.push(std::mem::replace(bodies, next));
             }
-            pending.push(bodies.clone());
-            if pending.len() < TOGETHER && turn + 1 < count {
-                continue;
+            for query in 0..turned[0].len() {
+                let bodies: Vec<_> = turned.iter().map(|bodies| &bodies[query]).collect();
+                vectors[query / 2].set_half(first, query % 2, &bodies)?;
             }
-            for (i, vector) in vectors.iter_mut().enumerate() {
-                let pairs: Vec<[&Poly<u32, Ntt>; 2]> =
-                    pending.iter().map(|bodies| [&bodies[2 * i], bodies.get(2 * i + 1).unwrap_or(&zero)]).collect();
-                vector.set(turn + 1 - pending.len(), &pairs)?;
-            }
-            pending.clear();
         }
         Ok(())
     }
 
     /// For each modulus of slots and pair of queries, the sums of every block: plaintexts times turns.
-    fn sums(&self, keys: Vec<Keys>, context: &Context) -> Result<Vec<Vec<Products>>> {
+    fn sums(&self, keys: Vec<Keys>, context: &Context) -> Result<Vec<Vec<PolyPairs>>> {
         let (ring, threads, mut turns) = (&self.public.ring, context.threads, Turns::new(&context.clock));
         let count = segment_turns(&self.layout);
         let secrets = |number: usize| keys.iter().map(|keys| keys.secrets[number].clone()).collect();
@@ -115,7 +111,7 @@ impl Server {
         let vectors = || keys.chunks(2).map(|_| Ok(PolyPairs::zero(ring, count)?)).collect::<Result<Vec<_>>>();
         let mut vectors = self.blocks.iter().map(|_| vectors()).collect::<Result<Vec<_>>>()?;
         let keys = ChainKeys::new(&self.public.gadget, keys.into_iter().map(|keys| keys.rotation).collect())?;
-        let mut sums: Vec<Vec<Products>> = self.blocks.iter().map(|_| Vec::new()).collect();
+        let mut sums: Vec<Vec<PolyPairs>> = self.blocks.iter().map(|_| Vec::new()).collect();
         for segment in 0..self.layout.terms() / count {
             turns.time("answer_rotations", || {
                 let all = bodies.iter_mut().zip(vectors.iter_mut().map(Vec::as_mut_slice)).enumerate();
@@ -128,8 +124,7 @@ impl Server {
                         *sums = products;
                         continue;
                     }
-                    let pairs = sums.iter_mut().flatten().flatten().zip(products.iter().flatten().flatten());
-                    pairs.for_each(|(sum, product)| ring.add_assign(sum, product));
+                    sums.iter_mut().zip(&products).try_for_each(|(sums, products)| sums.add_assign(products))?;
                 }
                 Ok(())
             })?;
@@ -200,8 +195,10 @@ impl protocol::Server for Server {
                     out.copy_from_slice(&word.to_le_bytes());
                 });
                 for (blocks, sums) in self.blocks.iter().zip(&sums) {
-                    for (mask, pair) in blocks.masks.iter().zip(&sums[k / 2]) {
-                        for half in [mask, &write_half(&self.public.ring, pair[k % 2].clone(), modulus)] {
+                    for (number, mask) in blocks.masks.iter().enumerate() {
+                        let [first, second] = sums[k / 2].get(number)?;
+                        let body = if k % 2 == 0 { first } else { second };
+                        for half in [mask, &write_half(&self.public.ring, body, modulus)] {
                             out.split_off_mut(..half.len()).unwrap_or_default().copy_from_slice(half);
                         }
                     }

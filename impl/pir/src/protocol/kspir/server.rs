@@ -1,7 +1,7 @@
 //! KSPIR's server.
 
 use lattice::{Rgsw, Rlwe, SeededRgsw, SeededRlwe};
-use ring::{Coefficient, Ntt, Poly, PolyPairs};
+use ring::{Coefficient, Ntt, PolyPairs};
 
 use super::Set;
 use super::blocks::{Blocks, Differences};
@@ -34,9 +34,6 @@ struct Asked<'a> {
     selector: Rgsw<u32>,
 }
 
-/// Mask and body of each block and giant step.
-type Products = Vec<[Poly<u32, Ntt>; 2]>;
-
 /// Bytes of the two parts of a query.
 pub fn query_bytes(set: &Set) -> [usize; 2] {
     [1, 2 * set.length(set.selector_gadget)].map(|encryptions| seeded_bytes(encryptions, 8 * set.poly_bytes() as usize))
@@ -45,7 +42,7 @@ pub fn query_bytes(set: &Set) -> [usize; 2] {
 impl Server {
     /// All stored plaintexts.
     #[cfg(test)]
-    pub(super) fn plaintexts(&self) -> Vec<Poly<u32, Ntt>> {
+    pub(super) fn plaintexts(&self) -> Vec<ring::Poly<u32, Ntt>> {
         let matrix = &self.blocks.matrix;
         let places = (0..matrix.rows()).flat_map(|row| (0..matrix.columns()).map(move |column| (row, column)));
         places.map(|(row, column)| matrix.get(row, column).unwrap_or_else(|_| self.engine.ring.zero())).collect()
@@ -98,12 +95,15 @@ impl Server {
         Ok(PolyPairs::new(&self.engine.ring, pairs)?)
     }
 
-    /// A block's column from its sums of baby steps.
-    fn column(&self, keys: &ServerKeys, sums: &[[Poly<u32, Ntt>; 2]]) -> Result<Rlwe<u32, Ntt>> {
-        let (gadget, ring) = (&self.engine.giant, &self.engine.ring);
-        let mut column = Rlwe { a: sums[0][0].clone(), b: sums[0][1].clone() };
-        for ([a, b], key) in sums[1..].iter().zip(&keys.giant) {
-            column.add_assign(ring, &gadget.switch(&gadget.digits(a), b, key)?);
+    /// A block's column from its sums of baby steps, one for each giant step.
+    fn column(&self, keys: &ServerKeys, sums: &PolyPairs, block: usize) -> Result<Rlwe<u32, Ntt>> {
+        let Engine { giant: gadget, ring, layout, .. } = &self.engine;
+        let first = block * layout.giants();
+        let [a, b] = sums.get(first)?;
+        let mut column = Rlwe { a, b };
+        for (number, key) in (first + 1..first + layout.giants()).zip(&keys.giant) {
+            let [a, b] = sums.get(number)?;
+            column.add_assign(ring, &gadget.switch(&gadget.digits(&a), &b, key)?);
         }
         Ok(column)
     }
@@ -112,12 +112,12 @@ impl Server {
     fn respond(
         &self,
         steps: &mut Turns,
-        (asked, products): (&Asked, &Products),
+        (asked, products): (&Asked, &PolyPairs),
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Coefficient>>> {
         let engine = &self.engine;
         let columns = steps.time("answer_giant_steps", || {
-            side_by_side(products.chunks_exact(engine.layout.giants()), threads, |sums| self.column(asked.keys, sums))
+            side_by_side(0..engine.layout.blocks(), threads, |block| self.column(asked.keys, products, block))
         })?;
         let selected = steps.time("answer_selection", || {
             side_by_side(columns.into_iter(), threads, |column| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use bfv::Lifted;
 use lattice::Rlwe;
 use lattice::wire::{Reader, SEED_BYTES};
-use ring::{Ntt, Poly, PolyMatrix, PolyPairs};
+use ring::{Ntt, PolyMatrix, PolyPairs};
 
 use super::Set;
 use super::column::encode;
@@ -40,8 +40,6 @@ pub struct Asked<'a> {
 
 /// The lifted bits of a query; none where columns have a ciphertext each.
 type Operands = Vec<Lifted<u32>>;
-/// Mask and body of each column of a matrix.
-type Products = Vec<[Poly<u32, Ntt>; 2]>;
 
 /// Bytes of a query: the seed of its masks, and bodies.
 pub fn query_bytes(set: &Set, bits: usize) -> usize {
@@ -51,7 +49,7 @@ pub fn query_bytes(set: &Set, bits: usize) -> usize {
 impl Server {
     /// All stored plaintexts.
     #[cfg(test)]
-    pub(super) fn plaintexts(&self) -> Vec<Poly<u32, Ntt>> {
+    pub(super) fn plaintexts(&self) -> Vec<ring::Poly<u32, Ntt>> {
         let of_matrix = |matrix: &PolyMatrix| {
             let places = (0..matrix.rows()).flat_map(|row| (0..matrix.columns()).map(move |column| (row, column)));
             places.map(|(row, column)| matrix.get(row, column).unwrap()).collect::<Vec<_>>()
@@ -125,8 +123,8 @@ impl Server {
     }
 
     /// The sums of products of all queries, in one pass over the database.
-    fn products(&self, asked: &[Asked], steps: &mut Turns, threads: usize) -> Result<Vec<Products>> {
-        let (Engine { layout, ring, .. }, mut sums) = (&self.engine, Vec::<Products>::new());
+    fn products(&self, asked: &[Asked], steps: &mut Turns, threads: usize) -> Result<Vec<PolyPairs>> {
+        let (layout, mut sums) = (&self.engine.layout, Vec::<PolyPairs>::new());
         let operands = steps.time("answer_selection", || {
             asked.iter().map(|asked| self.lift(asked, threads)).collect::<Result<Vec<_>>>()
         })?;
@@ -139,8 +137,7 @@ impl Server {
             }
             let products = steps.time("answer_product", || -> Result<_> {
                 let products = matrix.multiply(&vectors.iter().collect::<Vec<_>>(), threads)?;
-                let pairs = sums.iter_mut().flatten().flatten().zip(products.iter().flatten().flatten());
-                pairs.for_each(|(sum, product)| ring.add_assign(sum, product));
+                sums.iter_mut().zip(&products).try_for_each(|(sums, products)| sums.add_assign(products))?;
                 Ok(products)
             })?;
             if sums.is_empty() {
@@ -151,12 +148,13 @@ impl Server {
     }
 
     /// The ciphertexts of an answer: the sums of each, turned and added.
-    fn sum(&self, asked: &Asked, products: &Products, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
+    fn sum(&self, asked: &Asked, products: &PolyPairs, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let Engine { layout, gadget, ring, .. } = &self.engine;
-        let sum = |products: &[[Poly<u32, Ntt>; 2]]| {
+        let sum = |first| {
             let mut sum: Option<Rlwe<u32, Ntt>> = None;
-            for [a, b] in products.iter().rev() {
-                let mut next = Rlwe { a: a.clone(), b: b.clone() };
+            for number in (first..first + layout.giants).rev() {
+                let [a, b] = products.get(number)?;
+                let mut next = Rlwe { a, b };
                 if let Some(sum) = &sum {
                     next.add_assign(ring, &gadget.automorphism(sum, asked.keys.giant()?)?);
                 }
@@ -164,7 +162,7 @@ impl Server {
             }
             Ok(sum.unwrap_or_else(|| Rlwe::zero(ring)))
         };
-        side_by_side(products.chunks_exact(layout.giants), threads, sum)
+        side_by_side((0..products.len()).step_by(layout.giants), threads, sum)
     }
 
     /// Some selected columns of a query, and the ciphertexts of its answer before they are switched.

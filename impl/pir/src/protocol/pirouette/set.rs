@@ -254,6 +254,8 @@ impl<F: QueryForm> Set<F> {
         let dimensions = Dimensions {
             degree: self.rlwe.degree,
             response_degree: self.response.degree,
+            item_slots: 1,
+            stacked: 1,
             plain_bits: self.database.plain_bits(),
         };
         Layout::new(shape, dimensions, self.database.first_bits())

@@ -2,21 +2,21 @@
 
 use lattice::convert::Extraction;
 use lattice::{GadgetShape, SplitRlwe};
-use ring::{Kernel, Kind, PolyMatrix, PolyPairs, RingShape, Work};
+use ring::{Kernel, Kind, RingShape, Work};
 
-use super::engine::{Engine, coefficients, positions};
+use super::engine::{Engine, coefficients};
 use super::keys::{ServerKeys, key_bytes};
-use super::query::{LEAVES_AT_A_TIME, query_bytes};
+use super::query::query_bytes;
 use super::server::BATCH;
 use super::set::{Set, Steps};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::buckets::Buckets;
-use crate::parts::folding::{FoldingNumbers, Layout, Matrix};
-
-/// A shorter vector is on small pages.
-const HUGE_PAGE_BYTES: u64 = 2 << 20;
+use crate::parts::folding::{
+    FoldingNumbers, LEAVES_AT_A_TIME, Layout, Matrix, folding_work, matrix_shape, of_ciphertexts, positions,
+    product_work, small_pages,
+};
 
 /// The input of a description.
 pub struct Load<'a> {
@@ -143,15 +143,10 @@ fn memory(params: &Set, load: &Load, [key_message, query, answer]: [u64; 3]) -> 
     }
 }
 
-/// The ring of the stored polynomials.
-fn matrix_ring(params: &Set) -> RingShape {
-    RingShape { primes: params.matrix_primes, ..params.rlwe.shape() }
-}
-
 /// Work by phase and step.
 fn operations_of(params: &Set, load: &Load) -> serde_json::Map<String, serde_json::Value> {
     let Load { workload, buckets, layout, queries } = *load;
-    let (ring, matrix) = (params.rlwe.shape(), matrix_ring(params));
+    let (ring, matrix) = (params.rlwe.shape(), matrix_shape(params.rlwe.shape(), params.matrix_primes));
     let each = |polynomials: u64| ring.transforms(count(&[queries, polynomials]));
     let cells = count(&[layout.rows as u64, layout.matrix_columns() as u64]);
     let whole_buckets = if workload.streamed { 0 } else { buckets.count() as u64 };
@@ -178,10 +173,10 @@ fn operations_of(params: &Set, load: &Load) -> serde_json::Map<String, serde_jso
 fn steps_work(params: &Set, load: &Load, elements: u64) -> [(&'static str, Work); 7] {
     let Load { layout, queries, .. } = *load;
     let (bases, lengths) = (&params.bases, &params.lengths());
-    let (ring, matrix) = (params.rlwe.shape(), matrix_ring(params));
+    let (ring, matrix) = (params.rlwe.shape(), matrix_shape(params.rlwe.shape(), params.matrix_primes));
     let gadget = |base: u64, length: u64| GadgetShape { ring, base, length: length as usize };
     let degree = ring.degree;
-    let [leaves, rows] = coefficients(layout, lengths.selector as usize).map(|count| positions(degree, count));
+    let [leaves, rows] = coefficients(layout, lengths.selector as usize).map(|count| positions(degree.ilog2(), count));
     let leaf_expansion = gadget(bases.leaf_expansion, lengths.leaf_expansion);
     let selector_expansion = gadget(bases.selector_expansion, lengths.selector_expansion);
     let conversion = gadget(bases.conversion, lengths.conversion);
@@ -191,30 +186,20 @@ fn steps_work(params: &Set, load: &Load, elements: u64) -> [(&'static str, Work)
         base: params.response.base,
         length: params.response_length() as usize,
     };
-    let cmux = gadget(bases.selector, lengths.selector).cmux_work() * layout.parts as u64;
-    // A CMUX for every stored pair: missing columns make fewer.
-    let folds: u64 = (0..layout.column_bits).map(|bit| (layout.columns as u64).min(1 << bit)).sum();
+    let selector = gadget(bases.selector, lengths.selector);
+    let rotation = selector.cmux_work() * layout.parts as u64 * u64::from(layout.position_bits);
     let vectors = elements.min(params.vector.length as u64);
     let [leaf_keys, selector_keys, response_keys] = key_bytes_read(params, rows.is_empty());
-    // Each group of queries reads the matrix and its vectors. These are new memory in each answer, which is cheap from a huge page on.
-    let vector_bytes = PolyPairs::bytes_for(degree, matrix.primes, layout.rows);
-    let small_pages = if vector_bytes < HUGE_PAGE_BYTES { vector_bytes } else { 0 };
     let groups = load.rounds().div_ceil(BATCH as u64);
-    let read = count(&[groups, load.stored_bytes(params)]).saturating_add(count(&[queries, vector_bytes]));
-    // Steps with ciphertexts list all kinds of their work, even if a count is zero.
-    let all_kinds =
-        [Kind::Digits, Kind::DividedDigits, Kind::ResidueMultiplyAdds, Kind::MovedSlots].map(|kind| (kind, 0));
-    let of_ciphertexts = |work: Work| work + ring.ntts(0) + all_kinds.into();
+    let of_ciphertexts = |work: Work| of_ciphertexts(ring, work);
     let expanded = leaf_expansion.coefficients_work(&leaves, Extraction::Tree)
         + matrix.transforms(2 * layout.rows as u64)
         + matrix.moves(2 * layout.rows as u64)
-        + [(Kind::KeyBytes, leaf_keys), (Kind::AllocatedBytes, small_pages)].into();
+        + [(Kind::KeyBytes, leaf_keys), (Kind::AllocatedBytes, small_pages(layout, matrix))].into();
     let selectors = selector_expansion.coefficients_work(&rows, Extraction::Tree)
         + (conversion.external_product_work() + ring.transforms(4)) * rows.len() as u64
         + Work::of(Kind::KeyBytes, &[selector_keys]);
-    let dimensions = (layout.rows, layout.matrix_columns());
-    let product = PolyMatrix::multiply_work(matrix, dimensions, queries, read)
-        + matrix.transforms(count(&[queries, 2 * layout.matrix_columns() as u64]));
+    let product = product_work(layout, matrix, queries, (groups, load.stored_bytes(params)));
     let projection = selector_expansion.trace_work(layout.dimensions.response_degree) * layout.slots as u64;
     let responses = (vector.key_switch_work() * vectors
         + SplitRlwe::switch_work(degree)
@@ -226,8 +211,8 @@ fn steps_work(params: &Set, load: &Load, elements: u64) -> [(&'static str, Work)
         ("leaves", of_ciphertexts(expanded * queries)),
         ("selectors", of_ciphertexts(selectors * queries)),
         ("first_dimension", product),
-        ("folding", of_ciphertexts(cmux.clone() * folds * queries)),
-        ("rotation", of_ciphertexts(cmux * u64::from(layout.position_bits) * queries)),
+        ("folding", of_ciphertexts(folding_work(layout, selector.cmux_work()) * queries)),
+        ("rotation", of_ciphertexts(rotation * queries)),
         ("projection", of_ciphertexts(projection * queries)),
         ("response", of_ciphertexts(responses)),
     ]

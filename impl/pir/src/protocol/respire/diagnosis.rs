@@ -59,7 +59,7 @@ impl Client {
             }
             Ok(part)
         });
-        let vectors = [selection.leaves(leaves)?];
+        let vector = selection.leaves(leaves)?;
         let selectors = query.selectors(engine, layout, keys, &mut workspace)?;
         for (selector, bit) in selectors.iter().zip(selected_bits(layout, place)).take(OPENED) {
             for [body, mask] in selector_errors(key, &engine.gadgets.selector, selector, bit)? {
@@ -71,7 +71,7 @@ impl Client {
         let bucket = asked.query % server.buckets.count();
         let matrix = &server.matrices[bucket];
         let mut columns = Vec::new();
-        matrix.multiply(selection, &vectors, context, |_, multiply| {
+        matrix.multiply(selection, &[&vector], context, |_, multiply| {
             columns.append(&mut multiply()?[0]);
             Ok(())
         })?;

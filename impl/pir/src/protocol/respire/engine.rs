@@ -1,4 +1,4 @@
-//! The common objects of client and server: the ring, the gadget of each step, the responder, and the places of a query's coefficients.
+//! The common objects of client and server: the ring, the gadget of each step, the responder, and the number of a query's coefficients.
 
 use std::sync::Arc;
 
@@ -38,11 +38,6 @@ impl Engine {
     pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
         fingerprint(&self.params, &["row_bits", "matrix_primes", "batch"])
     }
-}
-
-/// The places of a query's values: number k is at coefficient bitrev(k), so that numbers below `count` share the most automorphisms.
-pub fn positions(n: usize, count: usize) -> Vec<usize> {
-    (0..count).map(|k| k.reverse_bits() >> (usize::BITS - n.ilog2())).collect()
 }
 
 /// Coefficients of a query's two ciphertexts: one for each row, one for each digit of a selector.

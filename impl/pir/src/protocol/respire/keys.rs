@@ -1,9 +1,7 @@
 //! The client's keys, on the wire and in the server's form.
 
-use lattice::wire::WireError;
 use lattice::{
-    LatticeError, Masks, Rgsw, RingGadget, RlweKey, RlwePrime, SeededRgsw, SeededRlwePrime, TraceKeys, switching_key,
-    trace_keys,
+    Masks, Rgsw, RingGadget, RlweKey, RlwePrime, SeededRgsw, SeededRlwePrime, TraceKeys, switching_key, trace_keys,
 };
 use rand::RngCore;
 
@@ -11,7 +9,7 @@ use super::engine::Engine;
 use super::set::{Set, Steps};
 use crate::core::seed::fresh_seed;
 use crate::core::{Error, FINGERPRINT_BYTES, Result, SecretKind};
-use crate::parts::folding::ResponseKey;
+use crate::parts::folding::{ResponseKey, next_prime, next_rgsw, next_traces};
 
 /// A client's secrets.
 pub struct Secrets {
@@ -93,22 +91,6 @@ pub struct ServerKeys {
     pub response: Vec<RlwePrime<u32>>,
 }
 
-/// The error about bytes that are not keys.
-fn refused(error: LatticeError) -> Error {
-    match error {
-        LatticeError::Wire(WireError::Length { .. }) => error.into(),
-        error => {
-            Error::message("keys", format!("{error}. The sender uses other parameters, or the keys are corrupted."))
-        }
-    }
-}
-
-/// The next RLWE' key of a message.
-fn read_prime(gadget: &RingGadget<u32>, rest: &mut &[u8]) -> Result<SeededRlwePrime<u32>> {
-    let bytes = rest.split_off(..SeededRlwePrime::wire_bytes(gadget.ring(), gadget.length())).unwrap_or_default();
-    SeededRlwePrime::from_bytes(gadget, bytes).map_err(refused)
-}
-
 impl ServerKeys {
     /// Parses the message.
     pub fn read(engine: &Engine, bytes: &[u8]) -> Result<Self> {
@@ -116,19 +98,14 @@ impl ServerKeys {
         if bytes.len() != key_bytes(engine) || fingerprint != engine.fingerprint()? {
             return Err(Error::message("keys", "they were made with another parameter set than the server's."));
         }
-        let ring = &engine.ring;
         let rest = &mut rest;
         let Steps { leaf_expansion, selector_expansion, conversion, vector, .. } = &engine.gadgets;
-        let traces = |gadget: &RingGadget<u32>, rest: &mut &[u8]| {
-            let keys: Vec<_> = engine.levels().map(|_| read_prime(gadget, rest)).collect::<Result<_>>()?;
-            TraceKeys::new(ring, *engine.levels().start(), &keys).map_err(Error::from)
-        };
-        let (leaf_expansion, selector_expansion) = (traces(leaf_expansion, rest)?, traces(selector_expansion, rest)?);
-        let bytes = rest.split_off(..SeededRgsw::wire_bytes(ring, conversion.length())).unwrap_or_default();
-        let conversion = SeededRgsw::from_bytes(conversion, bytes).map_err(refused)?.expand(ring);
+        let leaf_expansion = next_traces(leaf_expansion, engine.levels(), rest)?;
+        let selector_expansion = next_traces(selector_expansion, engine.levels(), rest)?;
+        let conversion = next_rgsw(conversion, rest)?;
         let length = engine.params.vector.length;
         let mut primes = |gadget: &RingGadget<u32>| {
-            (0..length).map(|_| Ok(read_prime(gadget, rest)?.expand(gadget.ring()))).collect::<Result<Vec<_>>>()
+            (0..length).map(|_| Ok(next_prime(gadget, rest)?.expand(gadget.ring()))).collect::<Result<Vec<_>>>()
         };
         let vector = (0..length).map(|_| primes(vector)).collect::<Result<_>>()?;
         let response = primes(engine.responder.gadget())?;

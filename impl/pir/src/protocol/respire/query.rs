@@ -1,19 +1,15 @@
 //! Queries, which are two ciphertexts sent without their unused coefficients, and their expansion.
 
-use lattice::convert::Extraction;
 use lattice::wire::{Reader, Writer, residue_bits};
 use lattice::{Masks, Rgsw, Rlwe, Workspace};
 use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Poly, Seed};
 
-use super::engine::{Engine, coefficients, positions};
+use super::engine::{Engine, coefficients};
 use super::keys::{Secrets, ServerKeys};
 use crate::core::seed::{SEED_BYTES, fresh_seed};
 use crate::core::{Error, Result};
-use crate::parts::folding::{Layout, Place};
-
-/// Leaves that are in memory at once while the vector is made of them: each gives one line, and this many lines are written at a time.
-pub const LEAVES_AT_A_TIME: usize = 16;
+use crate::parts::folding::{Layout, Place, leaves, positions, rows, selectors};
 
 /// A requested index.
 pub struct Asked {
@@ -48,7 +44,7 @@ pub fn write_query(
     let mut masks = Masks::new(seed);
     let counts = coefficients(layout, engine.gadgets.selector.length());
     let mut messages = [vec![0u64; n], vec![0u64; n]];
-    let at = positions(n, counts[0].max(counts[1]));
+    let at = positions(n.ilog2(), counts[0].max(counts[1]));
     messages[0][at[place.row]] = engine.params.rlwe.scale(engine.params.plain_modulus());
     for (bit, at) in selected_bits(layout, place).zip(at.chunks(engine.gadgets.selector.length())) {
         for (&at, &weight) in at.iter().zip(engine.gadgets.selector.weights()) {
@@ -83,7 +79,7 @@ impl Query {
         let seed: Seed = reader.seed();
         let prg = seed.prg();
         let counts = coefficients(layout, engine.gadgets.selector.length());
-        let at = positions(n, counts[0].max(counts[1]));
+        let at = positions(n.ilog2(), counts[0].max(counts[1]));
         let mut ciphertext = |stream: usize| -> Result<Rlwe<u32, Coefficient>> {
             let mut b: Poly<u32, Coefficient> = ring.zero();
             for (limb, &prime) in b.limbs_mut().zip(ring.primes()) {
@@ -105,18 +101,12 @@ impl Query {
         keys: &'a ServerKeys,
         workspace: &'a mut Workspace<u32>,
     ) -> Result<impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'a>> {
-        let at = positions(engine.ring.n(), layout.rows);
-        let (gadget, trace) = (&engine.gadgets.leaf_expansion, &keys.leaf_expansion);
-        // The tree gives the positions in order, which are the reversed bits of 0, 1, ...
-        let tree = gadget.coefficient_tree(&self.ciphertexts[0], &at, trace, workspace)?;
-        let mut leaves = tree.map(|leaf| Ok(leaf?.1));
-        Ok(std::iter::from_fn(move || {
-            let part: Result<Vec<_>> = leaves.by_ref().take(LEAVES_AT_A_TIME).collect();
-            part.map(|part| (!part.is_empty()).then_some(part)).transpose()
-        }))
+        let depth = engine.ring.n().ilog2();
+        let at = positions(depth, layout.rows);
+        leaves(&engine.gadgets.leaf_expansion, &self.ciphertexts[0], (depth, &at), &keys.leaf_expansion, workspace)
     }
 
-    /// One selector for each bit: the rows of m are expanded, those of -s m converted from them by a product with RGSW(-s).
+    /// One selector for each bit.
     pub fn selectors(
         &self,
         engine: &Engine,
@@ -124,25 +114,10 @@ impl Query {
         keys: &ServerKeys,
         workspace: &mut Workspace<u32>,
     ) -> Result<Vec<Rgsw<u32>>> {
-        let (ring, digits) = (&engine.ring, engine.gadgets.selector.length());
-        let at = positions(ring.n(), coefficients(layout, digits)[1]);
-        if at.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (gadget, trace) = (&engine.gadgets.selector_expansion, &keys.selector_expansion);
-        let rows = gadget.coefficients(&self.ciphertexts[1], &at, Extraction::Tree, trace, workspace)?;
-        let mut rows = rows.into_iter();
-        (0..at.len() / digits)
-            .map(|_| {
-                let (mut mask, mut body) = (Vec::with_capacity(digits), Vec::with_capacity(digits));
-                for row in rows.by_ref().take(digits) {
-                    let mut masked = Rlwe::zero(ring);
-                    engine.gadgets.conversion.external_product(&row, &keys.conversion, workspace, &mut masked)?;
-                    mask.push(masked.forward(ring));
-                    body.push(row.forward(ring));
-                }
-                Rgsw::from_rows(&engine.gadgets.selector, mask, body).map_err(Error::from)
-            })
-            .collect()
+        let (depth, gadgets) = (engine.ring.n().ilog2(), &engine.gadgets);
+        let at = positions(depth, coefficients(layout, gadgets.selector.length())[1]);
+        let query = &self.ciphertexts[1];
+        let rows = rows(&gadgets.selector_expansion, query, (depth, &at), &keys.selector_expansion, workspace)?;
+        selectors(rows, &gadgets.selector, (&gadgets.conversion, &keys.conversion), workspace)
     }
 }

@@ -12,7 +12,7 @@ use crate::core::{
     client_of, only, protocol,
 };
 use crate::parts::buckets::Buckets;
-use crate::parts::folding::{Encoder, Folding, Layout, Matrix, Selection};
+use crate::parts::folding::{Encoder, Layout, Matrix, Selection, Selects, select};
 use crate::parts::ring_matrix::workspace;
 
 /// Queries that share one pass over the database; more take more passes.
@@ -146,32 +146,21 @@ impl Server {
     fn group(&self, steps: &mut Turns, (bucket, group): (usize, &[Asked]), context: &Context) -> Result<Vec<Slots>> {
         let (engine, layout, selection) = (&self.engine, &self.layout, &self.selection);
         let mut workspace = workspace();
-        let column_bits = layout.column_bits as usize;
-        let (mut vectors, mut selectors) = (Vec::new(), Vec::new());
+        let (mut selects, mut positions) = (Vec::with_capacity(group.len()), Vec::with_capacity(group.len()));
         for Asked { keys, query, .. } in group {
-            let leaves = steps
+            let vector = steps
                 .time("answer_leaves", || selection.leaves(query.leaves(engine, layout, keys, &mut workspace)?))?;
-            vectors.push(leaves);
-            let selected = steps.time("answer_selectors", || query.selectors(engine, layout, keys, &mut workspace))?;
-            selectors.push(selected);
+            let mut selectors =
+                steps.time("answer_selectors", || query.selectors(engine, layout, keys, &mut workspace))?;
+            positions.push(selectors.split_off(layout.column_bits as usize));
+            selects.push(Selects { vectors: vec![vector], selectors });
         }
-        let mut foldings: Vec<Folding> = selectors
-            .iter()
-            .map(|selectors: &Vec<Rgsw<u32>>| {
-                Folding::new(selection, &engine.gadgets.selector, &selectors[..column_bits])
-            })
-            .collect();
-        self.matrices[bucket].multiply(selection, &vectors, context, |_, multiply| {
-            let products = steps.time("answer_first_dimension", multiply)?;
-            let mut queries = foldings.iter_mut().zip(products);
-            steps.time("answer_folding", || queries.try_for_each(|(folding, products)| folding.extend(products)))
-        })?;
-        drop(vectors);
+        let matrix = (selection, &self.matrices[bucket]);
+        let folded = select(steps, matrix, &engine.gadgets.selector, &selects, |mut pair| pair.remove(0), context)?;
+        drop(selects);
         let mut found = Vec::with_capacity(group.len());
-        for ((asked, selectors), folding) in group.iter().zip(&selectors).zip(foldings) {
-            let parts = steps.time("answer_folding", || folding.finish())?;
-            let selected = (asked.keys, &selectors[column_bits..]);
-            found.push(self.slots(steps, selected, parts, &mut workspace)?);
+        for ((asked, position_bits), parts) in group.iter().zip(&positions).zip(folded) {
+            found.push(self.slots(steps, (asked.keys, position_bits), parts, &mut workspace)?);
         }
         Ok(found)
     }

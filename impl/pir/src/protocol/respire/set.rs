@@ -168,7 +168,7 @@ impl Set {
     /// Degree, slots, bits of a coefficient.
     fn dimensions(&self) -> Dimensions {
         let (degree, response_degree) = (self.rlwe.degree, self.response.slot_degree);
-        Dimensions { degree, response_degree, plain_bits: self.plain_bits }
+        Dimensions { degree, response_degree, item_slots: 1, stacked: 1, plain_bits: self.plain_bits }
     }
 
     /// The buckets of a database.

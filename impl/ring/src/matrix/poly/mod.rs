@@ -129,6 +129,11 @@ impl PolyMatrix {
         self.ring.n() / LINE
     }
 
+    /// Number of strips.
+    fn strips(&self) -> usize {
+        self.ring.limbs().len() * self.lines_each()
+    }
+
     /// The place of a polynomial's line among the lines of 16 slots of a limb.
     fn place(&self, row: usize, column: usize) -> usize {
         let first = column - column % GROUP;

@@ -44,21 +44,66 @@ impl PolyPairs {
     /// # Errors
     /// A polynomial of another ring, more pairs than there are.
     pub fn set(&mut self, first: usize, pairs: &[[&Poly<u32, Ntt>; 2]]) -> Result<(), PolyMatrixError> {
-        if pairs.iter().flatten().any(|poly| !self.ring.owns(poly)) {
+        (0..2).try_for_each(|half| {
+            let polys: Vec<_> = pairs.iter().map(|pair| pair[half]).collect();
+            self.set_half(first, half, &polys)
+        })
+    }
+
+    /// Replaces the first (`half` = 0) or the second (1) polynomials of the pairs from number `first` on.
+    ///
+    /// # Errors
+    /// A polynomial of another ring, more polynomials than there are pairs.
+    pub fn set_half(&mut self, first: usize, half: usize, polys: &[&Poly<u32, Ntt>]) -> Result<(), PolyMatrixError> {
+        if polys.iter().any(|poly| !self.ring.owns(poly)) {
             return Err(PolyMatrixError::Ring);
         }
-        if first.saturating_add(pairs.len()) > self.len {
-            return Err(PolyMatrixError::Length { found: first.saturating_add(pairs.len()), rows: self.len });
+        if first.saturating_add(polys.len()) > self.len {
+            return Err(PolyMatrixError::Length { found: first.saturating_add(polys.len()), rows: self.len });
+        }
+        for (strip, pairs) in self.strips_mut(1).enumerate() {
+            for (pair, poly) in pairs[first..].iter_mut().zip(polys) {
+                pair[half].copy_from_slice(&poly.as_slice()[strip * LINE..][..LINE]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The pair of that number.
+    ///
+    /// # Errors
+    /// A number of no pair.
+    pub fn get(&self, number: usize) -> Result<[Poly<u32, Ntt>; 2], PolyMatrixError> {
+        if number >= self.len {
+            return Err(PolyMatrixError::Length { found: number, rows: self.len });
+        }
+        let mut out = [self.ring.zero(), self.ring.zero()];
+        for (strip, pairs) in self.lines().chunks_exact(self.len).enumerate() {
+            for (poly, line) in out.iter_mut().zip(&pairs[number]) {
+                poly.as_mut_slice()[strip * LINE..][..LINE].copy_from_slice(line);
+            }
+        }
+        Ok(out)
+    }
+
+    /// Adds a vector of the same length.
+    ///
+    /// # Errors
+    /// A vector of another ring or length.
+    pub fn add_assign(&mut self, other: &Self) -> Result<(), PolyMatrixError> {
+        if !other.is_of(&self.ring) {
+            return Err(PolyMatrixError::Ring);
+        }
+        if other.len != self.len {
+            return Err(PolyMatrixError::Length { found: other.len, rows: self.len });
         }
         if self.len == 0 {
             return Ok(());
         }
-        for (strip, words) in self.words.chunks_exact_mut(2 * LINE * self.len).enumerate() {
-            for (words, pair) in words[2 * LINE * first..].chunks_exact_mut(2 * LINE).zip(pairs) {
-                for (words, poly) in words.chunks_exact_mut(LINE).zip(pair) {
-                    words.copy_from_slice(&poly.as_slice()[strip * LINE..][..LINE]);
-                }
-            }
+        let limb = 2 * self.ring.n() * self.len;
+        let words = self.words.chunks_exact_mut(limb).zip(other.words.chunks_exact(limb));
+        for ((sums, words), (modulus, _)) in words.zip(self.ring.limbs()) {
+            self.ring.vectors().add(modulus, sums, words);
         }
         Ok(())
     }
@@ -79,9 +124,19 @@ impl PolyPairs {
         self.ring.is_same(ring)
     }
 
+    /// Strips, `each` at a time: the lines of 16 slots of all pairs, then of the next 16.
+    pub(super) fn strips_mut(&mut self, each: usize) -> impl Iterator<Item = &mut [[Line; 2]]> {
+        let lines: &mut [[Line; 2]] = bytemuck::cast_slice_mut(&mut self.words);
+        lines.chunks_mut((each * self.len).max(1))
+    }
+
     /// The lines of 16 slots of all pairs.
     pub(super) fn strip(&self, strip: usize) -> &[[Line; 2]] {
-        let words = 2 * LINE * self.len;
-        bytemuck::cast_slice(&self.words[strip * words..][..words])
+        &self.lines()[strip * self.len..][..self.len]
+    }
+
+    /// All strips.
+    fn lines(&self) -> &[[Line; 2]] {
+        bytemuck::cast_slice(&self.words)
     }
 }

@@ -7,8 +7,8 @@ use crate::modulus::Modulus;
 
 /// Sums of one column of 16 slots: of the products with the masks, then with the bodies. Even slots come first, then odd ones, as the
 /// multipliers of the vector paths deliver them.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
+#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+#[repr(C, align(64))]
 pub(super) struct Sums(pub(super) [[u64; LINE]; 2]);
 
 impl Sums {

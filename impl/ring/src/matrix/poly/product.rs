@@ -6,16 +6,13 @@ use super::{GROUP, LINE, Line, PolyMatrix, PolyMatrixError, PolyPairs, scalar};
 use super::{avx2, avx512};
 use crate::kernel::{Checked, dispatch};
 use crate::modulus::Modulus;
-use crate::poly::{Ntt, Poly, RingShape};
+use crate::poly::RingShape;
 use crate::work::{Kind, Work, count};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows of a part.
 const PART: usize = 128;
-
-/// The results for one vector: a pair of polynomials for each column.
-pub type Products = Vec<[Poly<u32, Ntt>; 2]>;
 
 impl PolyMatrix {
     /// The work of [`Self::multiply`] for that many rows and columns; `bytes` of the matrix and of vectors are read.
@@ -28,11 +25,11 @@ impl PolyMatrix {
     }
 
     /// For each vector v and each column j the sum over the rows i of entry (i, j) times v_i. All vectors share one pass over the
-    /// matrix. With `threads` above 1 the columns are split into that many tasks on the current rayon pool.
+    /// matrix. With `threads` above 1 the slots are split into that many tasks on the current rayon pool.
     ///
     /// # Errors
-    /// A vector of another ring, or that is not as long as the matrix has rows.
-    pub fn multiply(&self, vectors: &[&PolyPairs], threads: usize) -> Result<Vec<Products>, PolyMatrixError> {
+    /// A vector of another ring, or that is not as long as the matrix has rows; no memory.
+    pub fn multiply(&self, vectors: &[&PolyPairs], threads: usize) -> Result<Vec<PolyPairs>, PolyMatrixError> {
         self.multiply_part(vectors, 0..self.columns, threads)
     }
 
@@ -42,7 +39,7 @@ impl PolyMatrix {
         vectors: &[&PolyPairs],
         columns: Range<usize>,
         threads: usize,
-    ) -> Result<Vec<Products>, PolyMatrixError> {
+    ) -> Result<Vec<PolyPairs>, PolyMatrixError> {
         for vector in vectors {
             if !vector.is_of(&self.ring) {
                 return Err(PolyMatrixError::Ring);
@@ -56,67 +53,67 @@ impl PolyMatrix {
         if let Some(&column) = [columns.start, columns.end].iter().find(|&&column| !whole(column)) {
             return Err(PolyMatrixError::Place { row: 0, column, rows: self.rows, columns: self.columns });
         }
-        let each = columns.len().div_ceil(threads.max(1)).next_multiple_of(GROUP).max(GROUP);
-        let starts: Vec<usize> = columns.clone().step_by(each).collect();
-        let task = |start: &usize| self.multiply_columns(vectors, *start, each.min(columns.end - start));
-        let parts: Vec<Vec<Products>> = match starts.as_slice() {
-            [all] => vec![task(all)],
-            several => several.par_iter().map(task).collect(),
-        };
-        let mut out: Vec<Products> = vectors.iter().map(|_| Vec::with_capacity(columns.len())).collect();
-        for part in parts {
-            out.iter_mut().zip(part).for_each(|(out, part)| out.extend(part));
+        let products = vectors.iter().map(|_| PolyPairs::zero(&self.ring, columns.len()));
+        let mut products = products.collect::<Result<Vec<_>, _>>()?;
+        if columns.is_empty() {
+            return Ok(products);
         }
-        Ok(out)
+        let each = self.strips().div_ceil(threads.max(1));
+        let mut tasks: Vec<_> = (0..self.strips()).step_by(each).map(|strip| (strip, Vec::new())).collect();
+        for product in &mut products {
+            tasks.iter_mut().zip(product.strips_mut(each)).for_each(|((_, out), pairs)| out.push(pairs));
+        }
+        let task = |(strip, out)| self.multiply_strips(vectors, columns.clone(), strip, out);
+        if tasks.len() == 1 {
+            tasks.into_iter().for_each(task);
+        } else {
+            tasks.into_par_iter().for_each(task);
+        }
+        Ok(products)
     }
 
-    /// The same for `count` columns from `first`, a multiple of four, on.
-    fn multiply_columns(&self, vectors: &[&PolyPairs], first: usize, count: usize) -> Vec<Products> {
-        let zeros = || (0..count).map(|_| [self.ring.zero(), self.ring.zero()]).collect();
-        let mut out: Vec<Products> = vectors.iter().map(|_| zeros()).collect();
+    /// The same for strips from number `strip` on, as many as `out` has place for: pair after pair in strip after strip, by vector.
+    fn multiply_strips(
+        &self,
+        vectors: &[&PolyPairs],
+        columns: Range<usize>,
+        mut strip: usize,
+        mut out: Vec<&mut [[Line; 2]]>,
+    ) {
         let mut sums = vec![[Sums::ZERO; GROUP]; vectors.len()];
-        for (limb, (modulus, _)) in self.ring.limbs().iter().enumerate() {
+        while out.iter().any(|out| !out.is_empty()) {
+            let (modulus, _) = &self.ring.limbs()[strip / self.lines_each()];
             let plan = Plan::new(modulus);
-            for line in 0..self.lines_each() {
-                let strip = limb * self.lines_each() + line;
-                let lines = &self.strip(strip)[first * self.rows..][..count * self.rows];
-                for (group, lines) in lines.chunks(GROUP * self.rows).enumerate() {
-                    let width = lines.len() / self.rows;
-                    sums.fill([Sums::ZERO; GROUP]);
-                    // So many rows that their lines stay in the cache for all vectors.
-                    for (part, lines) in lines.chunks(PART * width).enumerate() {
-                        let rows = lines.len() / width;
-                        for (vector, sums) in vectors.iter().zip(&mut sums) {
-                            let pairs = &vector.strip(strip)[part * PART..][..rows];
-                            add_products(self.ring.vectors().checked(), plan, lines, pairs, &mut sums[..width]);
-                        }
-                    }
-                    for (out, sums) in out.iter_mut().zip(&sums) {
-                        let residues = self.finish(modulus, sums);
-                        for (pair, residues) in out[group * GROUP..].iter_mut().zip(&residues[..width]) {
-                            for (poly, residues) in pair.iter_mut().zip(residues) {
-                                poly.limb_mut(limb)[line * LINE..][..LINE].copy_from_slice(residues);
-                            }
-                        }
+            let lines = &self.strip(strip)[columns.start * self.rows..columns.end * self.rows];
+            for lines in lines.chunks(GROUP * self.rows) {
+                let width = lines.len() / self.rows;
+                sums.fill([Sums::ZERO; GROUP]);
+                // As many rows as have lines that stay in the cache for all vectors.
+                for (part, lines) in lines.chunks(PART * width).enumerate() {
+                    let rows = lines.len() / width;
+                    for (vector, sums) in vectors.iter().zip(&mut sums) {
+                        let pairs = &vector.strip(strip)[part * PART..][..rows];
+                        add_products(self.ring.vectors().checked(), plan, lines, pairs, &mut sums[..width]);
                     }
                 }
+                for (out, sums) in out.iter_mut().zip(&sums) {
+                    let pairs = out.split_off_mut(..width).unwrap_or_default();
+                    self.finish(modulus, &sums[..width], pairs);
+                }
             }
+            strip += 1;
         }
-        out
     }
 
     /// The residues of the sums of columns, in the order of the slots.
-    fn finish(&self, modulus: &Modulus<u32>, sums: &[Sums; GROUP]) -> [[Line; 2]; GROUP] {
-        let (mut residues, mut out) = ([0; GROUP * 2 * LINE], [[[0; LINE]; 2]; GROUP]);
-        let sums: [[[u64; LINE]; 2]; GROUP] = sums.map(|sums| sums.0);
-        self.ring.vectors().reduce(modulus, sums.as_flattened().as_flattened(), &mut residues);
-        for (out, residues) in out.as_flattened_mut().iter_mut().zip(residues.chunks_exact(LINE)) {
-            let (even, odd) = residues.split_at(LINE / 2);
-            for (out, (even, odd)) in out.chunks_exact_mut(2).zip(even.iter().zip(odd)) {
-                out.copy_from_slice(&[*even, *odd]);
-            }
+    fn finish(&self, modulus: &Modulus<u32>, sums: &[Sums], out: &mut [[Line; 2]]) {
+        let mut residues = [[[[0; LINE / 2]; 2]; 2]; GROUP];
+        let residues = &mut residues[..sums.len()];
+        let words = residues.as_flattened_mut().as_flattened_mut().as_flattened_mut();
+        self.ring.vectors().reduce(modulus, bytemuck::cast_slice(sums), words);
+        for (out, [even, odd]) in out.as_flattened_mut().iter_mut().zip(residues.as_flattened()) {
+            *out = std::array::from_fn(|slot| if slot % 2 == 0 { even[slot / 2] } else { odd[slot / 2] });
         }
-        out
     }
 }
 

@@ -13,6 +13,10 @@ fn ring(n: usize, bits: u32, kernel: Kernel) -> Arc<Ring<u32>> {
     Ring::new(n, &primes, kernel).unwrap()
 }
 
+fn all(pairs: &PolyPairs) -> Vec<[Poly<u32, Ntt>; 2]> {
+    (0..pairs.len()).map(|number| pairs.get(number).unwrap()).collect()
+}
+
 /// Every polynomial drawn by `draw`.
 fn check(
     ring: &Arc<Ring<u32>>,
@@ -42,7 +46,7 @@ fn check(
         })
         .collect();
     for threads in [1, 2, 3] {
-        let found = matrix.multiply(&pairs, threads).unwrap();
+        let found: Vec<Vec<_>> = matrix.multiply(&pairs, threads).unwrap().iter().map(all).collect();
         assert!(found == expected, "{rows} x {columns}, {vectors} vectors, {threads} threads, {}", ring.kernel());
     }
     for (place, entry) in &entries {
@@ -99,10 +103,29 @@ fn what_does_not_fit_is_refused() {
     let mut two = PolyPairs::zero(&ring, 2).unwrap();
     assert!(two.set(1, &[[&zero, &zero]]).is_ok() && two.set(2, &[]).is_ok());
     assert_eq!(two.set(1, &[[&zero; 2]; 2]), Err(PolyMatrixError::Length { found: 3, rows: 2 }));
+    assert!(two.get(2).is_err() && two.add_assign(&one).is_err());
+    assert_eq!(empty.get(0).err(), Some(PolyMatrixError::Length { found: 0, rows: 0 }));
+    assert_eq!(two.add_assign(&PolyPairs::zero(&other, 2).unwrap()), Err(PolyMatrixError::Ring));
     let foreign = other.zero();
     assert_eq!(two.set(0, &[[&zero, &foreign]]), Err(PolyMatrixError::Ring));
     for columns in [0..4, 1..3] {
         assert!(matrix.multiply_part(&[&two], columns, 1).is_err());
+    }
+}
+
+/// Sums of vectors are those of their polynomials.
+#[test]
+fn vectors_are_added() {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let ring = ring(64, 28, Kernel::best());
+    let polys: Vec<_> = (0..12).map(|_| ring.uniform(&mut rng)).collect();
+    let [mut sums, others] = [&polys[..6], &polys[6..]]
+        .map(|polys| PolyPairs::new(&ring, polys.chunks_exact(2).map(|pair| [&pair[0], &pair[1]])).unwrap());
+    sums.add_assign(&others).unwrap();
+    for (sum, (a, b)) in all(&sums).as_flattened().iter().zip(polys[..6].iter().zip(&polys[6..])) {
+        let mut expected = a.clone();
+        ring.add_assign(&mut expected, b);
+        assert_eq!(sum, &expected);
     }
 }
 
@@ -121,11 +144,11 @@ fn products_come_in_parts() {
     let mut vector = PolyPairs::zero(&ring, rows).unwrap();
     vector.set(1, &pairs[1..]).unwrap();
     vector.set(0, &pairs[..1]).unwrap();
-    let whole = matrix.multiply(&[&PolyPairs::new(&ring, pairs).unwrap()], 1).unwrap().remove(0);
+    let whole = all(&matrix.multiply(&[&PolyPairs::new(&ring, pairs).unwrap()], 1).unwrap()[0]);
     for (first, end) in [(0, 4), (4, 11), (8, 11), (4, 4), (0, 11)] {
         for threads in [1, 3] {
-            let part = matrix.multiply_part(&[&vector], first..end, threads).unwrap().remove(0);
-            assert!(part == whole[first..end], "{first}..{end}");
+            let part = matrix.multiply_part(&[&vector], first..end, threads).unwrap();
+            assert!(all(&part[0]) == whole[first..end], "{first}..{end}");
         }
     }
     // Parts of a group, or what is not there.

@@ -42,6 +42,7 @@ impl<F: Selecting> Server<F> {
         let folding = |(keys, selectors): (&&'a ServerKeys, &'a Selectors)| self.folding(keys, selectors);
         let mut foldings: Vec<Folding> = keys.iter().zip(selectors).map(folding).collect();
         let mut turns = Turns::new(clock);
+        let vectors: Vec<_> = vectors.iter().collect();
         self.matrix.multiply(&self.selection, &vectors, context, |first, multiply| {
             let products = turns.time("answer_first_dimension", multiply)?;
             if let Some(trace) = &mut trace {
