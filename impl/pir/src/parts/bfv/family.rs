@@ -73,11 +73,11 @@ impl FamilyRing {
             return refuse("ring.modulus", format!("write primes below 2^{MAX_PRIME_BITS}, \"p1 * p2 * p3\"."));
         }
         let ring = self.ring(Kernel::Scalar).map_err(|e| Error::value("ring.modulus", e.to_string()))?;
-        if let Some(special) = self.special_modulus {
-            if too_long(&special) || special % (2 * self.degree as u64) != 1 || !primes::is_prime(special) {
-                let problem = format!("{special} is no prime below 2^31 that is 1 modulo 2 degree.");
-                return refuse("ring.special_modulus", problem);
-            }
+        let unfit =
+            |special: &u64| too_long(special) || special % (2 * self.degree as u64) != 1 || !primes::is_prime(*special);
+        if let Some(special) = self.special_modulus.filter(unfit) {
+            let problem = format!("{special} is no prime below 2^31 that is 1 modulo 2 degree.");
+            return refuse("ring.special_modulus", problem);
         }
         in_range("ring.digit_bits", self.digit_bits, 2..=MAX_PRIME_BITS)?;
         self.gadget(Kernel::Scalar).map_err(|e| Error::value("ring.special_modulus", e.to_string()))?;
