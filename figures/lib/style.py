@@ -34,7 +34,7 @@ WIDE, TEXT = 7.00, 4.80
 INK = "#222222"
 GREY = "#6e6e6e"
 LIGHT = "#d9d9d9"
-OTHER = {"colours": ["#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C"], "markers": ["P", "X", "p", "h"]}
+OTHER = {"colours": ["#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C", "#882255"], "markers": ["P", "X", "p", "h", "v"]}
 """Colours and markers of the sets of all protocols that have none of their own (`protocols.toml`)."""
 DOTS = (0, (1, 1.6))
 """The line of numbers that a paper prints."""
@@ -96,7 +96,8 @@ def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:
         family = protocol(name).family
         owner = name if family else ""
         index = place[owner] = place.get(owner, -1) + 1
-        colour, marker = ((family or OTHER)[key][index % 4] for key in ("colours", "markers"))
+        own = family or OTHER
+        colour, marker = (own[key][index % len(own[key])] for key in ("colours", "markers"))
         chosen[of_set] = Look(colour, marker, (0, (4, 1.5)) if below else "-")
     return chosen
 
