@@ -1,7 +1,7 @@
 """Pirouette's Figure 4: offline communication, query size, response size and throughput against the number of records.
 
-The paper's figure is an image. Of its own series what its text and Table 7 print is drawn, hollow and grey, and else what
-was read off the image. Whatever is not drawn is named in the caption.
+The paper's figure is an image. Of its own series what its text and Table 7 print is drawn, hollow and grey, and else
+what was read off the image. Whatever is not drawn is named in the caption.
 """
 
 from collections.abc import Iterable

@@ -36,7 +36,9 @@ def paper_numbers(row: dict[str, Any], expected: pd.DataFrame) -> dict[str, tupl
         if threads and threads != ["threads=1"]:
             continue
         value = printed[PAPER_METRICS[printed["metric"]][2]]
-        table = "text" if printed["table"] == "text" else f"table {printed['table']}"
+        number = str(printed["table"])
+        table = f"figure {number[6:]}" if number.startswith("figure") else f"table {number}"
+        table = number if number == "text" else table
         if has(value):
             found.setdefault(printed["metric"], (value, f"{printed['paper']} {table}"))
     return found

@@ -1,7 +1,6 @@
 //! The families of plaintext moduli, in numbers.
 
 use crate::error::{BfvError, parameter};
-use ring::Work;
 use ruint::Uint;
 
 /// What a plaintext modulus t(X) is.
@@ -60,29 +59,6 @@ impl Family {
     /// What the family asks of its numbers.
     pub fn sum_norm(&self, n: usize) -> Result<f64, BfvError> {
         Ok(self.terms(n)?.iter().map(|(_, coefficient)| coefficient.unsigned_abs() as f64).sum())
-    }
-
-    /// The work of encoding or decoding the slots of a plaintext in degree `n`: that of
-    /// [`PlainModulus::slots_work`](super::PlainModulus::slots_work), without the modulus at hand.
-    ///
-    /// # Errors
-    /// A p that is too long.
-    pub fn slots_work(&self, n: usize) -> Result<Work, BfvError> {
-        Ok(match self {
-            Self::Integer { .. } => super::integer::slots_work(n),
-            _ => super::columns::work(self.slots(n), n, self.prime(n)?.len()).1,
-        })
-    }
-
-    /// The work of [`PlainModulus::shorten`](super::PlainModulus::shorten) in degree `n`, without the modulus at hand.
-    ///
-    /// # Errors
-    /// A p that is too long.
-    pub fn shorten_work(&self, n: usize) -> Result<Work, BfvError> {
-        Ok(match self {
-            Self::Integer { .. } => super::integer::shorten_work(n),
-            _ => super::columns::work(self.slots(n), n, self.prime(n)?.len()).0,
-        })
     }
 
     /// tau, of which t(X) is tau(X^k): exponents with their coefficients, for the constant e = N/k.

@@ -20,6 +20,7 @@ mod family;
 mod field;
 mod id;
 mod integer;
+mod work;
 
 pub use family::Family;
 pub use id::ModulusId;
