@@ -27,7 +27,7 @@ class _Gadgets:
     """Symmetric digits of each step, by name."""
 
     def __init__(self, layouts: Sequence[dict], modulus: np.ndarray) -> None:
-        # Where nothing is expanded the base is 1, which is none.
+        # A variant that expands nothing has base 1, which stands for no gadget.
         self.bases = {name: [max(o["bases"][name], 2) for o in layouts] for name in layouts[0]["bases"]}
         self.of = {
             name: GadgetNoise.of("symmetric", modulus, np.array(bases, dtype=object))

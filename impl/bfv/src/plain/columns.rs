@@ -186,7 +186,7 @@ impl<const B: usize, const L: usize> Arithmetic for Columns<B, L> {
     }
 }
 
-/// The limbs in which numbers of so many words are held.
+/// The number of limbs that hold a number of that many words.
 fn limbs(words: usize) -> usize {
     LIMBS.into_iter().find(|limbs| words <= *limbs).unwrap_or(words)
 }

@@ -50,7 +50,7 @@ pub struct FamilyRing {
     pub degree: usize,
     /// The prime factors of the modulus q, below 2^31, `p1 * p2 * ...`.
     modulus: PrimeProduct,
-    /// The prime P, below 2^31, by which keys are longer than ciphertexts; absent: there is none.
+    /// The prime P, below 2^31: keys are modulo q P. Without it keys are modulo q.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub special_modulus: Option<u64>,
     /// Bits of a digit of a mask: residues modulo each prime of q are cut into digits of their own.
@@ -167,7 +167,7 @@ impl FamilyRing {
         2 * (self.digits() as u64 * wide.poly_bytes() + 8 * self.degree as u64)
     }
 
-    /// The instances that an observer sees where one secret serves all queries: these, and keys of so many rows.
+    /// The instances that an observer sees where one secret encrypts all queries and keys, which have that many rows.
     pub fn instances(&self, key_rows: u64) -> Vec<LweInstance> {
         let instance = |name: &str, primes: &[u64], samples, protects: &str| LweInstance {
             name: name.into(),

@@ -15,8 +15,8 @@ use crate::core::{Database, Result, Shape, put_bits};
 use crate::parts::buckets::Buckets;
 use crate::parts::constant_weight::ConstantWeight;
 
-/// Rows of a segment's matrix, about: so few that the turned columns stay in a cache, so many that the products of segments are seldom
-/// added.
+/// About the number of rows of a segment's matrix: with more, the turned columns would not stay in a cache; with fewer, the products of
+/// segments would be added more often.
 const SEGMENT_ROWS: usize = 64;
 
 /// A database in columns.
