@@ -146,6 +146,11 @@ BASES_LOG2 = range(1, 21)
 DROPPED = range(4)
 
 
+def digits_of(table: dict[str, Any]) -> str:
+    """The kind of a gadget's digits; a set of a protocol that has balanced ones alone does not say so."""
+    return str(table.get("digits", "balanced"))
+
+
 def quietest_gadget(ring: dict[str, Any], length: int, digits: str) -> dict[str, int] | None:
     """`base_log2` and `dropped` of the gadget of that length that switches keys with the least noise, or None.
 

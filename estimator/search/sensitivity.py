@@ -11,7 +11,7 @@ from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from ..noise.stage import NEVER
 from .evaluate import Evaluator, Figures, Literal, Shape
-from .rings import NoRing, quietest_gadget, two_primes
+from .rings import NoRing, digits_of, quietest_gadget, two_primes
 from .space_file import Axis, Space, get, put
 
 
@@ -61,7 +61,7 @@ def _modulus(space: Space, axis: Axis, literal: Literal, step: int) -> tuple[str
     for gadget in space.axes:
         if gadget.kind == "gadget" and gadget.of == axis.key:
             table = literal[gadget.key]
-            fitted = quietest_gadget(changed[axis.key], _length(table, ring), table["digits"])
+            fitted = quietest_gadget(changed[axis.key], _length(table, ring), digits_of(table))
             if fitted is None:
                 return None
             changed[gadget.key].update(fitted)
@@ -74,7 +74,7 @@ def _digit(axis: Axis, literal: Literal) -> tuple[str, Literal] | None:
     """One digit fewer, with the base and the dropped digits that are then best."""
     table, ring = literal[axis.key], literal[axis.of]
     length = _length(table, ring)
-    fewer = quietest_gadget(ring, length - 1, table["digits"]) if length > 1 else None
+    fewer = quietest_gadget(ring, length - 1, digits_of(table)) if length > 1 else None
     if fewer is None:
         return None
     changed = deepcopy(literal)
@@ -83,7 +83,7 @@ def _digit(axis: Axis, literal: Literal) -> tuple[str, Literal] | None:
 
 
 def _length(table: dict[str, Any], ring: dict[str, Any]) -> int:
-    return gadget_length(table["digits"], parse_modulus(ring["modulus"]), 1 << table["base_log2"], table["dropped"])
+    return gadget_length(digits_of(table), parse_modulus(ring["modulus"]), 1 << table["base_log2"], table["dropped"])
 
 
 def table(changes: list[Change]) -> list[list[str]]:

@@ -23,7 +23,7 @@ from ..modulus import parse_modulus
 from .bounds import Bounds
 from .evaluate import Evaluator
 from .progress import Progress
-from .rings import Secured, least_base, quietest, quietest_gadget, reaches, secured, tables
+from .rings import Secured, digits_of, least_base, quietest, quietest_gadget, reaches, secured, tables
 
 SPACES = Path(__file__).with_name("spaces")
 FAMILIES = "families"
@@ -41,7 +41,8 @@ class Axis:
     secret and error; `sets`, whose values are whole sets, listed by the function `of`; `gadget`, whose values are
     lengths, of gadgets for the ring in the table `of`; `base`, whose values are lengths too, of exact digits in the
     least base that has this length modulo what the key `of` says; `above_modulus` and `above_bits`, whose values are
-    bits by which a power of two exceeds the plaintext modulus `of`, or 2^`of`. rarer: see above.
+    bits by which a power of two exceeds the plaintext modulus `of` (of a table: its modulus or base), or 2^`of`.
+    rarer: see above.
     """
 
     key: str
@@ -115,7 +116,7 @@ class Space:
             value = chosen[axis.key]
             if axis.kind == "gadget":
                 table = literal.setdefault(axis.key, {})
-                found = quietest_gadget(chosen[axis.of], value, table["digits"])
+                found = quietest_gadget(chosen[axis.of], value, digits_of(table))
                 if found is None:
                     return None
                 table.update(found)
@@ -128,6 +129,8 @@ class Space:
                 literal.update(deepcopy(value))
             elif axis.kind.startswith("above"):
                 below = chosen[axis.of]
+                if isinstance(below, dict):
+                    below = below.get("modulus", below.get("base"))
                 bits = below if axis.kind == "above_bits" else (below - 1).bit_length()
                 put(literal, axis.key, 1 << (bits + value))
             elif axis.kind == "family":

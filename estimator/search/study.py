@@ -31,6 +31,7 @@ from .choose import best_of
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .grid import varied
 from .progress import Progress
+from .rings import digits_of
 from .space_file import get, load, protocols
 from .text import count, csv_text
 from .walk import Found, Least, WholeFront, walk
@@ -217,7 +218,7 @@ def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
             of = part.settings["gadget"]
             table, modulus = literal[of["table"]], parse_modulus(str(get(literal, of["modulus"])))
             words["gadget_length"] = gadget_length(
-                table["digits"], modulus, 1 << table["base_log2"], table.get("dropped", 0)
+                digits_of(table), modulus, 1 << table["base_log2"], table.get("dropped", 0)
             )
         yield words | _judged(objective, each)
 

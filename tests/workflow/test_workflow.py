@@ -1,9 +1,12 @@
 """The workflow on a tiny profile, from a clean results folder: what it makes, and what it does not make again."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -16,14 +19,36 @@ pytestmark = pytest.mark.slow
 GROUPS = ("2^10x16", "2^10x256")
 
 
+def killed_within(box: Sandbox, experiment: str, log: Path) -> None:
+    """Start a run, and kill it when the experiment's first record is there."""
+    options = {"cwd": ROOT, "env": box.environment, "start_new_session": True, "stderr": subprocess.STDOUT}
+    with log.open("w") as file, subprocess.Popen(box.driver(), stdout=file, **options) as process:
+        deadline = time.monotonic() + 300
+        while not any(experiment in name for name in box.records()) and time.monotonic() < deadline:
+            assert process.poll() is None, "the run was killed before its end"
+            time.sleep(0.01)
+        os.kill(process.pid, signal.SIGKILL)
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, binary):
-    """A sandbox after one run, in a folder whose name asks for quotes, for a user without a home; the tests that share
-    it leave it complete."""
+    """A sandbox after a run that was killed and one that continued it, in a folder whose name asks for quotes, for a
+    user without a home; the tests that share it leave it complete."""
     box = Sandbox(tmp_path_factory.mktemp("finished") / "o'clock; é", binary)
     box.environment |= {"HOME": "/dev/null/home"}
-    box.output = box.reproduce()
+    log = box.results.parent / "killed.log"
+    killed_within(box, "smoke/protocols", log)
+    time.sleep(1)
+    box.left = box.records()
+    box.output = log.read_text() + box.reproduce()
     return box
+
+
+def test_killed_run_continues(finished):
+    assert 0 < len(finished.left) < ROWS
+    assert f"{ROWS - len(finished.left)} rows in " in finished.output
+    now = finished.records()
+    assert {name: now[name] for name in finished.left} == finished.left, "finished records are kept as they are"
 
 
 def test_clean_run_makes_everything(finished):
