@@ -25,7 +25,7 @@ TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}"
 DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent \
   --profile="$$PROFILE" --results="$$RESULTS" --figures="$$FIGURES" $(if $(FRESH),--fresh) $(if $(ONLY),--only="$$ONLY")
 
-.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw formats check test verify clean
+.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw explorer formats check test verify clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
@@ -42,6 +42,7 @@ help:
 	@echo 'make bench       every Criterion bench, one after the other; ONLY=filter'
 	@echo 'make reference   packs the present run into results/reference/PROFILE.jsonl.gz'
 	@echo 'make redraw      draws the tables of all packed runs, and docs/results/; PROFILE=laptop or ONLY=inspire/table9,... narrow it'
+	@echo 'make explorer    all rows of the packed runs on one page, to filter and compare: figures/out/explorer.html'
 	@echo 'make clean       removes what was built and drawn; records stay'
 
 tools:
@@ -87,6 +88,9 @@ bench: tools
 
 reference: build
 	$(VENV)/python -m pirlab_workflow.reference --profile="$$PROFILE" --results="$$RESULTS" $(if $(ONLY),--only="$$ONLY")
+
+explorer: build
+	$(VENV)/python -m pirlab_workflow.explorer
 
 redraw: build
 	$(VENV)/python -m pirlab_workflow.redraw $(if $(filter-out file,$(origin PROFILE)),--profile="$$PROFILE") $(if $(ONLY),--only="$$ONLY")

@@ -49,6 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     index.add_argument("--expected", type=Path, metavar="DIR", help="the papers' numbers, experiments/expected")
     index.add_argument("--report", default="", metavar="LINK", help="a report that the page leads to as well")
     index.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.html, ...")
+    explorer = commands.add_parser("explorer", parents=[shared], help="all rows, to filter and compare: .html")
+    explorer.add_argument("--sweeps", type=Path, nargs="*", default=[], metavar="CSV", help="fronts of searches")
     return parser
 
 
@@ -71,7 +73,7 @@ def _refuse_missing(arguments: argparse.Namespace) -> None:
 def _run(arguments: argparse.Namespace) -> list[Path]:
     _refuse_missing(arguments)
     which = getattr(arguments, "which", arguments.command)
-    places = {"table": TABLES, "sweep": SWEEPS, "index": PAGES}
+    places = {"table": TABLES, "sweep": SWEEPS, **dict.fromkeys(PAGES, PAGES)}
     place = places.get(arguments.command) or {name: of for name, (of, _) in FIGURES.items()}
     return make(place[which], Inputs(arguments)).write(arguments.out)
 

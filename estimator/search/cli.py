@@ -29,7 +29,7 @@ from ..security.live import EstimatorMissing
 from ..sets import labelled, options_with, parse_with, resolve
 from . import saved, study
 from .account import budget as option
-from .bounds import BUDGETS, OBJECTIVES, Bounds, BoundsError, Network, Objective, Prices
+from .bounds import BUDGETS, OBJECTIVES, SEEDS, Bounds, BoundsError, Network, Objective, Prices
 from .choose import DOWNLOAD, Choice, choose, reasons
 from .confirm import confirm
 from .evaluate import CACHE, COSTS, Evaluator, Figures, Shape
@@ -243,15 +243,11 @@ def _bounds(options: argparse.Namespace) -> Bounds:
     bounds = Bounds(options.security, options.failure, **budgets)
     if not options.stateless:
         return bounds
-    if bounds.offline is not None and bounds.offline > _SEEDS:
+    if bounds.offline is not None and bounds.offline > SEEDS:
         raise BoundsError(
             f"--stateless and --max-offline {bounds.offline:g} contradict each other: leave one of them out"
         )
-    return Bounds(**(asdict(bounds) | {"offline": _SEEDS}))
-
-
-#: Bytes before the first query that are seeds of public matrices, neither a hint nor a key.
-_SEEDS = 1024.0
+    return Bounds(**(asdict(bounds) | {"offline": SEEDS}))
 
 
 def _objective(options: argparse.Namespace, shape: Shape, than: Figures | None) -> Objective:

@@ -1,0 +1,295 @@
+// The explorer's program: filters the rows, draws them, and keeps what is chosen in the address of the page.
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const FORM = document.getElementById("controls");
+const NAMES = new Map(DATA.protocols.map((p) => [p.id, p.name])).set("download", "Download everything");
+const COLOURS = new Map(DATA.protocols.map((p) => [p.id, p.colour])).set("download", "#000000");
+const METRICS = new Map(DATA.metrics.map((m) => [m.key, m]));
+const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right"];
+const PRESETS = { "100 Mbit/s, 50 ms": [50, 100], "50 Mbit/s, 20 ms": [20, 50], "1 Gbit/s, 10 ms": [10, 1000], "10 Mbit/s, 80 ms": [80, 10] };
+const MOST_LINES = 300;
+
+// Rows as objects, with what does not depend on any choice.
+const ROWS = DATA.rows.map((values) => Object.fromEntries(DATA.columns.map((name, i) => [name, values[i]])));
+for (const row of ROWS) complete(row);
+
+function complete(row) {
+  row.database = row.records * row.record_bits / 8;
+  row.record_bytes = row.record_bits / 8;
+  row.rate = row.answer_s ? row.database / row.answer_s : null;
+  row.shape = `${row.records} ${row.record_bits}`;
+  row.name = NAMES.get(row.protocol) ?? row.protocol;
+  return row;
+}
+
+function power(value) {
+  const log2 = Math.log2(value);
+  return value >= 1024 && Number.isInteger(log2) ? `2^${log2}` : value.toLocaleString("en");
+}
+
+function significant(value, digits = 3) {
+  if (value === 0) return "0";
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  return decimals > 100 ? value.toExponential(2) : value.toFixed(decimals);
+}
+
+function scaled(value, units) {
+  const [unit, factor] = units.find(([, factor]) => value >= factor) ?? units.at(-1);
+  return `${significant(value / factor)} ${unit}`;
+}
+
+const WRITTEN = {
+  bytes: (v) => Number.isInteger(v) && v < 1024 ? `${v} B` : scaled(v, [["TiB", 2 ** 40], ["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10], ["B", 1]]),
+  seconds: (v) => scaled(v, [["s", 1], ["ms", 1e-3], ["µs", 1e-6]]),
+  number: power,
+  bits: (v) => v.toFixed(1),
+  power: (v) => `2^${v.toFixed(1)}`,
+  dollars: (v) => `$${significant(v)}`,
+};
+
+function written(key, value) {
+  return value === null || value === undefined || Number.isNaN(value) ? "" : WRITTEN[METRICS.get(key).written](value);
+}
+
+// Controls
+
+function shapeText(row) {
+  return `${power(row.records)} x ${row.record_bits % 8 ? `${row.record_bits} bit` : WRITTEN.bytes(row.record_bytes)}`;
+}
+
+function option(select, value, text) {
+  select.add(new Option(text, value));
+}
+
+function fill() {
+  const shapes = new Map(ROWS.map((row) => [row.shape, row]));
+  const ordered = [...shapes.values()].sort((a, b) => a.database - b.database || a.record_bits - b.record_bits);
+  option(FORM.shape, "", "all databases");
+  for (const row of ordered) option(FORM.shape, row.shape, shapeText(row));
+  option(FORM.machine, "", "all, told apart");
+  for (const machine of new Set(ROWS.map((row) => row.machine).filter(Boolean))) option(FORM.machine, machine, machine);
+  option(FORM.preset, "", "as below");
+  for (const name of Object.keys(PRESETS)) option(FORM.preset, name, name);
+  for (const { key, name } of DATA.metrics) for (const axis of ["x", "y"]) option(FORM[axis], key, name);
+  const box = document.getElementById("protocols");
+  for (const { id, name, colour } of DATA.protocols) {
+    const label = document.createElement("label");
+    label.innerHTML = `<input type=checkbox name=protocol> <span></span>`;
+    label.querySelector("input").value = id;
+    label.querySelector("span").style.background = colour;
+    label.append(name);
+    box.append(label);
+  }
+}
+
+const DEFAULTS = {
+  shape: "", preset: "", ...DATA.network, stateless: false, least_security: 128, most_failure: -40, most_server: "", most_client: "",
+  measured: true, predicted: true, searched: true, download_all: true, machine: "", x: "traffic", y: "total", colour: "protocol", front: true,
+  ...DATA.prices,
+};
+
+function protocolBoxes() {
+  return [...FORM.querySelectorAll("input[name=protocol]")];
+}
+
+function put(state) {
+  for (const [name, value] of Object.entries(DEFAULTS)) {
+    const given = state.get(name) ?? value;
+    if (FORM[name].type === "checkbox") FORM[name].checked = given === true || given === "true";
+    else FORM[name].value = given;
+  }
+  const hidden = new Set((state.get("without") ?? "").split(",").filter(Boolean));
+  for (const box of protocolBoxes()) box.checked = !hidden.has(box.value);
+}
+
+function chosen() {
+  const found = {};
+  for (const name of Object.keys(DEFAULTS)) {
+    const field = FORM[name];
+    found[name] = field.type === "checkbox" ? field.checked : field.type === "number" ? (field.value === "" ? null : Number(field.value)) : field.value;
+  }
+  found.without = protocolBoxes().filter((box) => !box.checked).map((box) => box.value);
+  return found;
+}
+
+function remember(state) {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(DEFAULTS)) if (String(state[name] ?? "") !== String(value)) words.set(name, state[name] ?? "");
+  if (state.without.length) words.set("without", state.without.join(","));
+  history.replaceState(null, "", `#${words}`);
+}
+
+// What depends on network and prices
+
+// As `pirlab-search` scores sets: a round trip, the bytes of query and answer and a share of the hint, the server's and the client's seconds.
+function scored(row, state) {
+  const share = (row.hint ?? 0) / (row.serves ?? state.hint_queries ?? 1);
+  const traffic = row.upload + row.download + share;
+  const client = (row.query_s ?? 0) + (row.extract_s ?? 0);
+  const total = state.round_trip / 1000 + traffic * 8 / (1e6 * state.bandwidth) + row.answer_s + client;
+  const price = 1e6 * (state.core_hour / 3600 * row.answer_s + state.gigabyte / 1e9 * (row.download + share));
+  return { ...row, traffic, total, price };
+}
+
+function downloads(shapes) {
+  return shapes.map(({ records, record_bits }) => complete({
+    protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "searched", security: null, failure: null, upload: 0,
+    download: Math.ceil(records * record_bits / 8), hint: 0, keys: 0, serves: null, query_s: 0, answer_s: 0, extract_s: 0, setup_s: 0, client: 0,
+    server: Math.ceil(records * record_bits / 8), machine: null, marks: "", place: "", id: null, command: "",
+  }));
+}
+
+function kept(state) {
+  const wanted = (row) => !state.shape || row.shape === state.shape;
+  const within = (value, most) => most === null || value === null || value <= most;
+  const rows = ROWS.filter((row) => wanted(row) && state[row.status] && !state.without.includes(row.protocol)
+    && (!state.machine || !row.machine || row.machine === state.machine)
+    && (!state.least_security || (row.security ?? (row.failure === null ? 0 : 256)) >= state.least_security)
+    && (state.most_failure === null || (row.failure ?? -1e9) <= state.most_failure)
+    && (!state.stateless || (row.hint ?? 0) <= DATA.seeds)
+    && within(row.server, state.most_server === null ? null : state.most_server * 2 ** 30)
+    && within(row.client, state.most_client === null ? null : state.most_client * 2 ** 20));
+  const shapes = new Map(ROWS.filter(wanted).map((row) => [row.shape, row]));
+  const all = state.download_all ? rows.concat(downloads([...shapes.values()])) : rows;
+  return all.map((row) => scored(row, state));
+}
+
+// What no other row of the same database undercuts in both axes; of a rate more is better.
+function frontOf(rows, x, y) {
+  const cost = (row, key) => (key === "rate" || key === "security" ? -row[key] : row[key]);
+  const ordered = [...rows].sort((a, b) => cost(a, x) - cost(b, x) || cost(a, y) - cost(b, y));
+  let least = Infinity;
+  return ordered.filter((row) => cost(row, y) < least && ((least = cost(row, y)), true));
+}
+
+// Showing
+
+function colourScale(rows, by) {
+  if (by !== "protocol") return { field: by, type: "quantitative", title: METRICS.get(by).name, scale: { scheme: "viridis", type: by === "database" ? "log" : "linear" } };
+  const ids = [...NAMES.keys()].filter((id) => rows.some((row) => row.protocol === id));
+  return { field: "name", type: "nominal", title: "Protocol", scale: { domain: ids.map((id) => NAMES.get(id)), range: ids.map((id) => COLOURS.get(id)) } };
+}
+
+function axis(key) {
+  const { name, written: form } = METRICS.get(key);
+  const log = !["bits", "power"].includes(form);
+  const label = { bytes: "format(datum.value, '.3s') + 'B'", seconds: "format(datum.value, '~s') + 's'" }[form];
+  return { field: key, type: "quantitative", title: name, scale: log ? { type: "log", nice: true } : { zero: false }, axis: label ? { labelExpr: label, grid: true } : { grid: true } };
+}
+
+let embedded = null;
+
+async function draw(rows, front, state) {
+  document.getElementById("chart").hidden = !rows.length;
+  if (!rows.length) return;
+  const ids = [...NAMES.keys()].filter((id) => rows.some((row) => row.protocol === id));
+  const domain = ids.map((id) => NAMES.get(id)), range = ids.map((_, i) => SHAPES[i % SHAPES.length]);
+  const encoding = {
+    x: axis(state.x), y: axis(state.y), color: colourScale(rows, state.colour), shape: { field: "name", type: "nominal", title: "Protocol", scale: { domain, range } },
+    size: { condition: { test: "datum.status === 'searched'", value: 28 }, value: 75 },
+    tooltip: [{ field: "name", title: "protocol" }, { field: "set" }, { field: "status" }, { field: "text_x", title: METRICS.get(state.x).name }, { field: "text_y", title: METRICS.get(state.y).name }, { field: "text_security", title: "security, bits" }],
+  };
+  const points = (filled) => ({ data: { values: rows.filter((row) => (row.status === "measured") === filled) }, mark: { type: "point", filled, opacity: 0.9, strokeWidth: 1.4 }, encoding });
+  const line = { data: { values: front }, mark: { type: "line", interpolate: "step-after", color: "#444", strokeDash: [5, 3], strokeWidth: 1.2 }, encoding: { x: axis(state.x), y: axis(state.y), order: { field: state.x } } };
+  const spec = {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json", width: Math.min(900, document.body.clientWidth - 320), height: 430, background: "white",
+    config: { axis: { labelFontSize: 12, titleFontSize: 13 }, legend: { labelFontSize: 12, symbolSize: 90, labelLimit: 220 } },
+    layer: [...(front.length > 1 ? [line] : []), points(false), points(true)].filter((layer) => layer.data.values.length),
+  };
+  embedded?.finalize();
+  embedded = await vegaEmbed("#chart", spec, { actions: { export: true, source: false, compiled: false, editor: false }, renderer: "svg" });
+  embedded.view.addEventListener("click", (event, item) => item?.datum?.protocol && detail(item.datum));
+}
+
+const TABLE = ["name", "set", "status", "shape_text", "total", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure"];
+const HEADERS = { name: "Protocol", set: "Set", status: "Row", shape_text: "Database", total: "Time", answer_s: "Answer", upload: "Query", download: "Answer bytes", hint: "Hint, keys", server: "Server", client: "Client", setup_s: "Preprocessing", security: "Security", failure: "Failure" };
+let sorted = ["total", 1];
+
+function cell(row, key) {
+  if (key === "shape_text") return shapeText(row);
+  if (key === "security") return row.security === null ? "" : `${written(key, row.security)}${row.marks}`;
+  return METRICS.has(key) ? written(key, row[key]) : row[key] ?? "";
+}
+
+function tabulate(rows) {
+  const table = document.getElementById("table"), [by, direction] = sorted;
+  const value = (row) => (by === "shape_text" ? row.database : row[by]);
+  const ordered = [...rows].sort((a, b) => {
+    const [l, r] = [value(a), value(b)];
+    return direction * (l === r ? 0 : l === null || l === undefined ? 1 : r === null || r === undefined ? -1 : l < r ? -1 : 1);
+  });
+  const head = document.createElement("tr");
+  for (const key of TABLE) {
+    const th = head.appendChild(document.createElement("th")), button = th.appendChild(document.createElement("button"));
+    button.textContent = HEADERS[key];
+    if (key === by) th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
+    button.onclick = () => { sorted = [key, by === key ? -direction : 1]; tabulate(rows); };
+  }
+  table.tHead.replaceChildren(head);
+  table.tBodies[0].replaceChildren(...ordered.slice(0, MOST_LINES).map((row) => {
+    const line = document.createElement("tr");
+    line.tabIndex = 0;
+    for (const key of TABLE) line.insertCell().textContent = cell(row, key);
+    line.onclick = () => detail(row);
+    line.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); detail(row); } };
+    return line;
+  }));
+  document.getElementById("more").textContent = rows.length > MOST_LINES ? `The first ${MOST_LINES} of ${rows.length} rows.` : `${rows.length} rows.`;
+}
+
+function detail(row) {
+  const box = document.getElementById("detail"), list = document.createElement("dl"), title = document.createElement("h2");
+  title.textContent = `${row.name} ${row.set}`;
+  const marks = [...row.marks].filter((mark) => DATA.marks[mark]).map((mark) => `${mark} ${DATA.marks[mark]}`).join("; ");
+  const lines = [["database", cell(row, "shape_text")], ["row", row.status], ["queries in a request", row.queries], ["threads", row.threads], ["machine", row.machine],
+    ...DATA.metrics.filter((m) => !["records", "record_bytes"].includes(m.key)).map((m) => [m.name, written(m.key, row[m.key])]),
+    ["marks", marks], ["experiment and row", row.place], ["record", row.id]];
+  for (const [name, value] of lines) if (value !== null && value !== undefined && value !== "") {
+    list.appendChild(document.createElement("dt")).textContent = name;
+    list.appendChild(document.createElement("dd")).textContent = value;
+  }
+  box.replaceChildren(title, list);
+  if (row.command) {
+    const line = box.appendChild(document.createElement("p"));
+    line.textContent = row.status === "searched" ? "This search finds it: " : "This command measures it: ";
+    line.appendChild(document.createElement("code")).textContent = row.command;
+  }
+  box.hidden = false;
+  box.scrollIntoView({ block: "nearest" });
+}
+
+function answer(rows, state) {
+  const box = document.getElementById("answer");
+  const of = rows.filter((row) => Number.isFinite(row.total));
+  if (!of.length) { box.textContent = "No row keeps these demands."; return; }
+  if (!state.shape) { box.textContent = `${rows.length} rows at ${new Set(rows.map((row) => row.shape)).size} databases. Choose a database to see which protocol is soonest.`; return; }
+  const best = new Map();
+  for (const row of [...of].sort((a, b) => a.total - b.total || a.answer_s - b.answer_s)) if (!best.has(row.protocol)) best.set(row.protocol, row);
+  const [first, ...others] = best.values();
+  const said = (row) => `${row.name}${row.set ? ` (${row.set}, ${row.status})` : ""} ${written("total", row.total)}`;
+  box.textContent = `Soonest from question to record: ${said(first)}${others.length ? `; then ${others.slice(0, 3).map(said).join(", ")}` : ""}.`;
+}
+
+async function show() {
+  const state = chosen();
+  remember(state);
+  const rows = kept(state);
+  for (const row of rows) Object.assign(row, { text_x: written(state.x, row[state.x]), text_y: written(state.y, row[state.y]), text_security: written("security", row.security) });
+  const log = (key) => !["bits", "power"].includes(METRICS.get(key).written);
+  const drawn = rows.filter((row) => [state.x, state.y].every((key) => row[key] !== null && Number.isFinite(row[key]) && (!log(key) || row[key] > 0)));
+  answer(rows, state);
+  tabulate(rows);
+  await draw(drawn, state.front && state.shape ? frontOf(drawn, state.x, state.y) : [], state);
+}
+
+fill();
+put(new URLSearchParams(location.hash.slice(1)));
+FORM.preset.onchange = () => {
+  const found = PRESETS[FORM.preset.value];
+  if (found) [FORM.round_trip.value, FORM.bandwidth.value] = found;
+};
+for (const [id, checked] of [["all", true], ["none", false]]) document.getElementById(id).onclick = () => { for (const box of protocolBoxes()) box.checked = checked; show(); };
+FORM.addEventListener("change", show);
+FORM.addEventListener("submit", (event) => event.preventDefault());
+window.addEventListener("hashchange", () => { put(new URLSearchParams(location.hash.slice(1))); show(); });
+await show();
+window.shown = () => kept(chosen());

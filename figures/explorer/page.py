@@ -1,0 +1,71 @@
+"""The explorer: one HTML file with every row of some runs and searches, a chart, a table and filters.
+
+It needs no server and no network: the charting library (Vega, Vega-Lite) is in the file.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import vl_convert
+from pirlab_estimator.search.bounds import SEEDS, Network, Prices
+
+from ..lib.inputs import Inputs
+from ..lib.marks import EVERY
+from ..lib.output import write
+from ..lib.protocols import PROTOCOLS
+from ..lib.spec import spec
+from ..lib.table import FORMS
+from . import rows
+
+SPEC = spec("explorer/page")
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Explorer:
+    """The page's data."""
+
+    document: dict[str, Any]
+
+    def write(self, prefix: Path) -> list[Path]:
+        """Write `prefix`.html."""
+        page = FORMS.get_template("explorer.html.j2").render(
+            # In a script no character may begin a tag.
+            data=json.dumps(self.document, separators=(",", ":")).replace("<", "\\u003c"),
+            library=vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script"),
+            program=(HERE / "page.js").read_text(encoding="utf-8"),
+            style=(HERE / "page.css").read_text(encoding="utf-8"),
+            title=SPEC.title,
+        )
+        return [write(prefix, ".html", page)]
+
+
+def make(inputs: Inputs) -> Explorer:
+    """The explorer of records, predictions and a search's fronts."""
+    found = list(rows.shown(inputs.rows))
+    for sweep in inputs.arguments.sweeps:
+        found += rows.searched(sweep)
+    known = {row[0] for row in found}
+    prices, network = Prices.load(), Network()
+    return Explorer(
+        {
+            "columns": list(rows.COLUMNS),
+            "rows": found,
+            "protocols": [
+                {"id": each.id, "name": each.name, "colour": each.colour}
+                for each in PROTOCOLS.values()
+                if each.id in known
+            ],
+            "marks": {mark.symbol: mark.meaning for mark in EVERY},
+            "metrics": SPEC.words["metrics"],
+            "network": {
+                "round_trip": 1000 * network.round_trip,
+                "bandwidth": 8e-6 * network.bandwidth,
+                "hint_queries": network.hint_queries,
+            },
+            "seeds": SEEDS,
+            "prices": {"core_hour": 3600 * prices.core_second, "gigabyte": 1e9 * prices.download_byte},
+        }
+    )

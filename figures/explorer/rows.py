@@ -1,0 +1,142 @@
+"""The explorer's rows: each measured, predicted or searched set at a database, in base units, of one query."""
+
+import csv
+import shlex
+import statistics
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pirlab_estimator.sets import options_with
+
+from ..lib.marks import PREDICTED, marks_of
+from ..lib.units import has
+
+Row = dict[str, Any]
+SEARCHED = "searched"
+"""The status of a set that a search found, at a database that nobody ran it on."""
+SHOWN = ("ok", PREDICTED)
+
+
+def _seconds(row: Row, name: str) -> float | None:
+    """The median seconds of a phase of one query."""
+    samples = [phase["seconds"] for phase in row["phases"] or [] if phase["name"] == name and phase["seconds"]]
+    return statistics.median(samples[0]) / row["queries"] if samples else None
+
+
+def _each(column: str) -> Callable[[Row], float | None]:
+    """A number of all queries of a row, for one."""
+    return lambda row: row[column] / row["queries"] if has(row[column]) else None
+
+
+def _memory(row: Row, side: str) -> int | None:
+    """The bytes that a side holds while it serves queries."""
+    described = row["description"]
+    return sum(part["bytes"] for part in described["memory"][side]) if described else None
+
+
+def _serves(row: Row) -> int | None:
+    """The number of queries that what is sent beforehand serves; None for any number."""
+    messages = (row["description"] or {}).get("messages", [])
+    counts = [message.get("queries_served") for message in messages if message["phase"] == "offline"]
+    return min((count for count in counts if count is not None), default=None)
+
+
+def _machine(row: Row) -> str | None:
+    """The processor that ran the row, or whose unit costs predict it."""
+    return row["cpu"] or ((row.get("prediction") or {}).get("unit_costs") or {}).get("machine")
+
+
+def _command(row: Row) -> str:
+    """The command that measures the row again."""
+    parameters = (row["description"] or {}).get("parameters") or {}
+    words = ["pirlab", "run", parameters.get("path", ""), *options_with(parameters.get("with", {}))]
+    words += ["--records", str(row["records"]), "--record-bits", str(row["record_bits"])]
+    words += ["--queries", str(int(row["queries"]))] if row["queries"] > 1 else []
+    words += ["--threads", str(int(row["threads"]))] if row["threads"] > 1 else []
+    words += ["--streamed"] if row["streamed"] else []
+    return shlex.join([*words, "--out", "record.json"])
+
+
+#: By name of a column: what it is of a row of `lib.frame.rows`.
+COLUMNS: dict[str, Callable[[Row], Any]] = {
+    "protocol": lambda row: row["protocol"],
+    "set": lambda row: row["set"],
+    "records": lambda row: row["records"],
+    "record_bits": lambda row: row["record_bits"],
+    "queries": lambda row: int(row["queries"]),
+    "threads": lambda row: int(row["threads"]),
+    "status": lambda row: "measured" if row["status"] == "ok" else row["status"],
+    "security": lambda row: row["security_bits"],
+    "failure": lambda row: row["failure_log2"],
+    "upload": _each("upload_bytes"),
+    "download": _each("download_bytes"),
+    "hint": lambda row: row["offline_bytes"],
+    "keys": lambda row: row["offline_upload_bytes"],
+    "serves": _serves,
+    "query_s": lambda row: _seconds(row, "query"),
+    "answer_s": lambda row: _each("answer_s")(row),
+    "extract_s": lambda row: _seconds(row, "extract"),
+    "setup_s": lambda row: row["preprocess_s"],
+    "server": lambda row: _memory(row, "server"),
+    "client": lambda row: _memory(row, "client"),
+    "machine": _machine,
+    "marks": lambda row: "".join(marks_of(row)),
+    "place": lambda row: "/".join(filter(None, (row["experiment"], row["row"]))),
+    "id": lambda row: row["id"],
+    "command": _command,
+}
+
+
+def shown(rows: Iterable[Row]) -> Iterator[list[Any]]:
+    """The columns of every row that has numbers."""
+    for row in rows:
+        if row["status"] in SHOWN:
+            yield [_plain(of(row)) for of in COLUMNS.values()]
+
+
+def searched(sweep: Path) -> Iterator[list[Any]]:
+    """The columns of every found set of a sweep's CSV; its search is the command that finds it again."""
+    with sweep.open(encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(file):
+            if not line["refused"]:
+                yield [_plain(value) for value in _found(line).values()]
+
+
+def _found(line: dict[str, str]) -> Row:
+    number = {key: float(line[key]) for key in FIGURES if line.get(key)}
+    records, bits = int(line["records"]), int(line["record_bits"])
+    words = ["pirlab-search", "--protocol", line["protocol"], "--records", str(records), "--record-bits", str(bits)]
+    row: Row = dict.fromkeys(COLUMNS)
+    row |= {"protocol": line["protocol"], "set": line["name"], "records": records, "record_bits": bits}
+    row |= {"queries": 1, "threads": 1, "status": SEARCHED, "marks": "", "place": "", "command": shlex.join(words)}
+    row |= {FIGURES[key]: value for key, value in number.items()}
+    # A search has one figure for the client's seconds.
+    return row | {"extract_s": 0.0}
+
+
+#: Of the columns of a sweep's CSV, those of the explorer's that they are.
+FIGURES = {
+    "upload": "upload",
+    "download": "download",
+    "hint_bytes": "hint",
+    "key_bytes": "keys",
+    "hint_serves": "serves",
+    "seconds": "answer_s",
+    "client_seconds": "query_s",
+    "setup_seconds": "setup_s",
+    "server_bytes": "server",
+    "client_bytes": "client",
+    "log2_failure": "failure",
+    "bits": "security",
+}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it, with six digits; None for what is missing."""
+    if isinstance(value, str) or not has(value):
+        return value if isinstance(value, str) else None
+    number = float(value)
+    if number in (float("inf"), float("-inf")):
+        return None
+    return int(number) if number.is_integer() else float(f"{number:.6g}")
