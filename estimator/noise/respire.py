@@ -10,9 +10,10 @@ gadgets as they are for uniform ciphertexts, which ciphertexts are under ring-LW
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from math import comb, log2
+from math import log
 
 import numpy as np
+from scipy.special import gammaln
 
 from . import lattice
 from .error import Noise, ratio
@@ -174,16 +175,32 @@ def _buckets(layouts: Sequence[dict]) -> Chance:
 
 
 def log2_unassigned(records: int, buckets: int, copies: int) -> float:
-    """Most likely that records, each in `copies` random buckets, cannot all have a bucket of their own.
+    """At most, log2 of the chance that records cannot all have a bucket of their own, each with one in each of `copies`
+    groups of buckets; whichever records they are.
 
-    By Hall's theorem some s of them then share s - 1 buckets between them: the union over the choices of both."""
+    By Hall's theorem some s of them then share s - 1 buckets between them: the union over the choices of records and of
+    t_j buckets of each group j, which add up to s - 1. Records of a block have different places in a group, others
+    independent ones, so that s of them lie within t_j of G_j places with a probability of (t_j / G_j)^s at most.
+    """
+    sizes = [buckets // copies + (j < buckets % copies) for j in range(copies)]
 
     def confined(s: int) -> float:
-        within = log2(comb(s - 1, copies)) - log2(comb(buckets, copies))
-        return log2(comb(records, s)) + log2(comb(buckets, s - 1)) + s * within
+        total = np.ones(1)
+        for size in sizes:
+            chosen = np.arange(min(size, s - 1) + 1)
+            with np.errstate(divide="ignore"):
+                within = np.exp2(_log2_choices(size, chosen) + s * np.log2(chosen / size))
+            total = np.convolve(total, within)[:s]
+        with np.errstate(divide="ignore"):
+            return float(_log2_choices(records, np.array(s)) + np.log2(total[s - 1] if len(total) == s else 0.0))
 
-    terms = [confined(s) for s in range(copies + 1, records + 1)]
+    terms = [confined(s) for s in range(2, records + 1)]
     return min(float(np.logaddexp2.reduce(terms)), 0.0) if terms else -np.inf
+
+
+def _log2_choices(n: int, chosen: np.ndarray) -> np.ndarray:
+    """log2 of the binomial coefficients of n."""
+    return np.asarray((gammaln(n + 1) - gammaln(chosen + 1) - gammaln(n - chosen + 1)) / log(2))
 
 
 def first_dimension(

@@ -23,6 +23,7 @@ from pirlab_estimator.search.progress import Progress
 from pirlab_estimator.search.rings import least_base, quietest_gadget
 from pirlab_estimator.search.sensitivity import sensitivity
 from pirlab_estimator.search.walk import Found, Least, figures_of, front_of, relaxed, walk
+from pirlab_estimator.security.attacks import CIPHER_BITS, FAST_TOLERANCE
 from pirlab_estimator.sets import resolve
 
 SHAPE = Shape(1 << 18, 512)
@@ -449,3 +450,9 @@ def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monke
     assert pirouette_sets.searched("pirouette_h", tiny, bounds, Progress()) == known, (
         "too few items for a search of their own"
     )
+
+
+def test_the_fast_model_has_to_reach_more_than_the_target():
+    """By as much as it may lie above the lattice estimator; what rests on a cipher reaches what it says."""
+    assert not rings.reaches(128 + FAST_TOLERANCE / 2, 128) and rings.reaches(128 + FAST_TOLERANCE, 128)
+    assert rings.reaches(CIPHER_BITS, CIPHER_BITS) and not rings.reaches(None, 1)

@@ -225,7 +225,7 @@ pub trait Client: Sized {
     }
 }
 
-fn none_expected(messages: &Messages) -> Result<()> {
+pub(crate) fn none_expected(messages: &Messages) -> Result<()> {
     match &messages[..] {
         [] => Ok(()),
         [(name, _), ..] => Err(Error::message(name, "this protocol has no such message.")),

@@ -1,20 +1,28 @@
 //! Batches by cuckoo hashing: a batch of indices is served by one query to each of some buckets, each a smaller database.
 //!
 //! Every record is stored in `copies` different buckets, and the client looks for an assignment of a batch's records to buckets that
-//! gives no bucket two of them. A block has as many records as there are buckets: block m has public random offsets
-//! d_0 < B, and different d_j; its record r stands in the buckets r + d_j modulo B, at position m c + j of each. So a block puts c
-//! records into every bucket, all buckets are equally full, and both directions of the map take one look at the generator.
+//! gives no bucket two of them. The buckets are cut into as many groups as there are copies, which differ by one bucket at most. A block has
+//! as many records as the smallest group has buckets; copy j of its records stands in the buckets of group j in the order of a public
+//! permutation that belongs to block and copy. So all buckets are equally full, a record's place takes one look at a permutation in either
+//! direction, and the copies of a record, and the records of different blocks, are placed independently, whatever a batch asks for.
+//!
+//! The server draws the seed of the permutations when it is set up, and publishes it: a batch that finds no buckets at one server finds
+//! them at another.
 
 use std::collections::HashMap;
 
-use ring::{Prg, Seed};
+use rand::RngCore;
+use ring::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::{Database, Error, MAX_QUERIES, Result, Shape, in_range};
+use crate::core::protocol::none_expected;
+use crate::core::seed::{SEED_BYTES, fresh_seed, publish, received};
+use crate::core::{Database, Direction, Error, MAX_QUERIES, Messages, Result, Shape, Sizes, in_range};
+use crate::parts::permutation::Permutations;
 
 /// Most copies of a record.
-const MAX_COPIES: usize = 8;
+const MAX_COPIES: u32 = 8;
 
 /// The `[batch]` table of a parameter set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,11 +37,22 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Refuses more copies or records than buckets.
-    pub fn check(&self) -> Result<()> {
-        in_range("batch.buckets", self.buckets, 1..=MAX_QUERIES as u32)?;
+    /// Refuses more than `most` buckets, and more copies or records than buckets.
+    pub fn check(&self, most: usize) -> Result<()> {
+        in_range("batch.buckets", self.buckets as usize, 1..=most)?;
         in_range("batch.queries", self.queries, 1..=self.buckets)?;
-        in_range("batch.copies", self.copies, 1..=self.buckets.min(MAX_COPIES as u32))
+        in_range("batch.copies", self.copies, 1..=self.buckets.min(MAX_COPIES))
+    }
+
+    /// Records of a block: the buckets of the smallest group.
+    fn block(&self) -> u64 {
+        u64::from(self.buckets / self.copies)
+    }
+
+    /// The first bucket of a group, and how many the group has.
+    fn group(&self, number: u32) -> (u64, u64) {
+        let (least, longer) = (self.buckets / self.copies, self.buckets % self.copies);
+        (u64::from(number * least + number.min(longer)), u64::from(least + u32::from(number < longer)))
     }
 }
 
@@ -44,26 +63,22 @@ impl Default for Batch {
     }
 }
 
-/// The assignment of a database's records to buckets.
-#[derive(Clone)]
+/// How many records the buckets of a database have.
+#[derive(Clone, Copy, Debug)]
 pub struct Buckets {
     /// The whole database.
     pub shape: Shape,
     /// Number of records of a batch, of buckets and of copies.
     pub batch: Batch,
-    /// The shape of one bucket, which may have empty places.
+    /// The shape of one bucket, which may have empty places: one for every block.
     pub each: Shape,
-    offsets: Prg,
 }
 
 impl Buckets {
     /// The buckets of a database of that shape.
     pub fn new(shape: Shape, batch: Batch) -> Result<Self> {
-        let places = shape.records.div_ceil(u64::from(batch.buckets)) * u64::from(batch.copies);
-        let each = Shape::new(places, shape.record_bits)?;
-        // The seed is public and fixed, so that client and server assign alike.
-        let offsets = Seed(*b"pirlab buckets 1").prg();
-        Ok(Self { shape, batch, each, offsets })
+        let each = Shape { records: shape.records.div_ceil(batch.block()), ..shape };
+        Ok(Self { shape, batch, each })
     }
 
     /// B.
@@ -83,74 +98,116 @@ impl Buckets {
         )))
     }
 
-    /// The offsets of a block.
-    fn offsets(&self, block: u64) -> impl Iterator<Item = u64> + use<> {
-        let (buckets, copies) = (u64::from(self.batch.buckets), self.batch.copies as usize);
-        let mut bytes = [0; 8 * MAX_COPIES];
-        if buckets > 1 {
-            self.offsets.fill_stream_at(block, 0, &mut bytes);
+    /// The position of a record in each of its buckets.
+    pub fn position(&self, index: u64) -> u64 {
+        index / self.batch.block()
+    }
+
+    /// Whether the server publishes the seed of the places: where there is one bucket, there is nothing to say.
+    fn published(&self) -> bool {
+        self.batch != Batch::default()
+    }
+
+    /// Adds the message with the seed to a description.
+    pub fn describe(&self, sizes: &mut Sizes) {
+        if self.published() {
+            sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
         }
-        let mut words = bytes.chunks_exact(8).map(|word| word.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte)));
-        let mut offsets = [0; MAX_COPIES];
-        for j in 0..copies {
-            // Skips the offsets that are taken, in ascending order, to find the drawn one among those left.
-            let mut offset = words.next().unwrap_or_default() % (buckets - j as u64);
-            let mut taken = offsets;
-            taken[..j].sort_unstable();
-            taken[..j].iter().for_each(|&other| offset += u64::from(offset >= other));
-            offsets[j] = offset;
+    }
+}
+
+/// The assignment of a database's records to buckets.
+#[derive(Clone)]
+pub struct Places {
+    /// The buckets.
+    pub buckets: Buckets,
+    seed: Seed,
+    /// The permutations of the blocks' records in each group.
+    groups: Vec<Permutations>,
+}
+
+impl Places {
+    /// Those of a server that is set up.
+    pub fn draw(buckets: Buckets, rng: &mut impl RngCore) -> Self {
+        let seed = if buckets.published() { fresh_seed(rng) } else { Seed([0; SEED_BYTES]) };
+        Self::new(buckets, seed)
+    }
+
+    /// Those of a client before it received anything, if nothing is published.
+    pub fn unpublished(buckets: Buckets) -> Option<Self> {
+        (!buckets.published()).then(|| Self::new(buckets, Seed([0; SEED_BYTES])))
+    }
+
+    /// Those that a server's message decides.
+    pub fn received(buckets: Buckets, protocol: &'static str, messages: &Messages) -> Result<Self> {
+        if buckets.published() {
+            return Ok(Self::new(buckets, received(protocol, messages)?));
         }
-        offsets.into_iter().take(copies)
+        none_expected(messages).map(|()| Self::new(buckets, Seed([0; SEED_BYTES])))
+    }
+
+    fn new(buckets: Buckets, seed: Seed) -> Self {
+        let sizes = (0..buckets.batch.copies).map(|group| buckets.batch.group(group).1);
+        let permutations = |(j, size): (usize, u64)| Permutations::new(&seed.derive(&format!("group {j}")), size);
+        Self { groups: sizes.enumerate().map(permutations).collect(), buckets, seed }
+    }
+
+    /// The places of a client that has received them.
+    pub fn known(places: &Option<Self>) -> Result<&Self> {
+        places.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))
+    }
+
+    /// The message from which clients know the same places.
+    pub fn publish(&self, protocol: &'static str) -> Messages {
+        if self.buckets.published() { publish(protocol, &self.seed) } else { Messages::new() }
     }
 
     /// The buckets that store a record, and its position in each.
-    pub fn places(&self, index: u64) -> impl Iterator<Item = (usize, u64)> + use<> {
-        let (buckets, copies) = (u64::from(self.batch.buckets), u64::from(self.batch.copies));
-        let (block, record) = (index / buckets, index % buckets);
-        let place =
-            move |(j, offset): (usize, u64)| (((record + offset) % buckets) as usize, block * copies + j as u64);
-        self.offsets(block).enumerate().map(place)
+    pub fn of(&self, index: u64) -> impl Iterator<Item = (usize, u64)> {
+        let (block, record) = (self.buckets.position(index), index % self.buckets.batch.block());
+        let starts = (0..self.buckets.batch.copies).map(|group| self.buckets.batch.group(group).0);
+        starts.zip(&self.groups).map(move |(start, group)| ((start + group.apply(block, record)) as usize, block))
     }
 
     /// The record at a position of a bucket, if there is one.
     pub fn record_at(&self, bucket: usize, position: u64) -> Option<u64> {
-        let (buckets, copies) = (u64::from(self.batch.buckets), u64::from(self.batch.copies));
-        let block = position / copies;
-        let offset = self.offsets(block).nth((position % copies) as usize)?;
-        let index = block * buckets + (bucket as u64 + buckets - offset) % buckets;
-        (index < self.shape.records).then_some(index)
+        let batch = &self.buckets.batch;
+        let holds = |&group: &u32| (bucket as u64) < batch.group(group).0 + batch.group(group).1;
+        let group = (0..batch.copies).find(holds)?;
+        let record = self.groups[group as usize].invert(position, bucket as u64 - batch.group(group).0);
+        let index = position.checked_mul(batch.block())?.checked_add(record)?;
+        (record < batch.block() && index < self.buckets.shape.records).then_some(index)
     }
 
     /// The database of one bucket.
     pub fn database(&self, whole: &Database, bucket: usize) -> Database {
-        if self.batch == Batch::default() {
+        if self.buckets.batch == Batch::default() {
             return whole.clone();
         }
-        let buckets = self.clone();
-        whole.selected(self.each, move |position| buckets.record_at(bucket, position))
+        let places = self.clone();
+        whole.selected(self.buckets.each, move |position| places.record_at(bucket, position))
     }
 
     /// For each index, batch after batch, the number of its query and the position that the query asks for; in a batch query b goes to
     /// bucket b. Equal indices of a batch share a query. A batch is refused if its records cannot each have a bucket of their own.
     pub fn assign(&self, indices: &[u64]) -> Result<Vec<(usize, u64)>> {
-        indices.iter().try_for_each(|&index| self.shape.check_index(index))?;
-        self.queries(indices.len() as u64)?;
+        let Buckets { shape, batch: Batch { queries, buckets, copies }, .. } = self.buckets;
+        indices.iter().try_for_each(|&index| shape.check_index(index))?;
         let mut assigned = Vec::with_capacity(indices.len());
-        for (number, batch) in indices.chunks(self.batch.queries as usize).enumerate() {
+        for (number, batch) in indices.chunks(queries as usize).enumerate() {
             let mut owners = HashMap::new();
             for &index in batch {
                 if !owners.values().any(|&owner| owner == index) && !self.place(index, &mut owners, &mut Vec::new()) {
                     return Err(Error::Workload(format!(
-                        "record {index} finds no bucket of its own beside the others of its batch: each has {} of {} buckets. Ask \
-                         for it in another request.",
-                        self.batch.copies, self.batch.buckets
+                        "record {index} finds no bucket of its own beside the others of its batch: each has {copies} of {buckets} \
+                         buckets. Leave it out; asking for it at once would show the server that this batch failed."
                     )));
                 }
             }
             let bucket_of: HashMap<u64, usize> = owners.into_iter().map(|(bucket, index)| (index, bucket)).collect();
             assigned.extend(batch.iter().filter_map(|index| {
-                let (bucket, position) = self.places(*index).find(|place| place.0 == bucket_of[index])?;
-                Some((number * self.count() + bucket, position))
+                let (bucket, position) = self.of(*index).find(|place| place.0 == bucket_of[index])?;
+                Some((number * self.buckets.count() + bucket, position))
             }));
         }
         Ok(assigned)
@@ -158,7 +215,7 @@ impl Buckets {
 
     /// Gives a record a bucket of its own, moving others along an augmenting path; fails only if no assignment exists.
     fn place(&self, index: u64, owners: &mut HashMap<usize, u64>, tried: &mut Vec<usize>) -> bool {
-        for (bucket, _) in self.places(index) {
+        for (bucket, _) in self.of(index) {
             if tried.contains(&bucket) {
                 continue;
             }

@@ -6,4 +6,5 @@ pub mod constant_weight;
 pub mod digits;
 pub mod folding;
 pub mod lwe_matrix;
+pub mod permutation;
 pub mod ring_matrix;

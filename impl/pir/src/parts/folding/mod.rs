@@ -1,4 +1,4 @@
-//! The part that protocols with folding (Respire, Pirouette) share: a database of polynomials in rows and columns, the product of its
+//! The part that protocols with folding (Respire, Spiral, Pirouette) share: a database of polynomials in rows and columns, the product of its
 //! rows with encrypted unit vectors, CMUX trees over columns and over positions, and compressed responses.
 //!
 //! A polynomial of N coefficients carries N / N1 *slots* of N1 coefficients: slot g is the coefficients at g modulo N / N1, so that

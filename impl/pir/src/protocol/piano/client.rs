@@ -8,7 +8,6 @@ use ring::secret::uniform_below;
 
 use super::hints::xor;
 use super::layout::Layout;
-use super::permutation::Permutation;
 use super::server::Server;
 use super::set::{Answer, NAME, Set};
 use super::window::{Taken, Window};
@@ -18,6 +17,7 @@ use crate::core::{
     protocol,
 };
 use crate::parts::lwe_matrix::{impossible_change, read_changes};
+use crate::parts::permutation::Permutations;
 use lattice::wire::Writer;
 
 /// A client with the windows of hints that it has, the requests under way, and what it knows of the database.
@@ -42,7 +42,7 @@ pub struct Client {
 /// What the server publishes.
 pub(super) struct Public {
     pub seed: Seed,
-    pub permutation: Permutation,
+    pub permutation: Permutations,
     /// Updates of the database so far, modulo 2^16.
     pub epoch: u16,
 }
@@ -67,7 +67,7 @@ pub struct Query {
 
 impl Public {
     pub fn new(seed: Seed, layout: &Layout, epoch: u16) -> Self {
-        Self { seed, permutation: Permutation::new(&seed, layout.positions()), epoch }
+        Self { seed, permutation: layout.permutation(&seed), epoch }
     }
 }
 
@@ -132,14 +132,14 @@ impl Client {
         // Where few are left, they are listed, so that the draw ends.
         if 2 * asked as u64 > entries {
             let left: Vec<u32> = (0..entries)
-                .map(|entry| permutation.apply(entry) as u32)
+                .map(|entry| permutation.apply(0, entry) as u32)
                 .filter(|&position| !self.is_asked(position))
                 .collect();
             let drawn = uniform_below(rng, left.len() as u64) as usize;
             return Ok(left.get(drawn).copied());
         }
         loop {
-            let position = permutation.apply(uniform_below(rng, entries)) as u32;
+            let position = permutation.apply(0, uniform_below(rng, entries)) as u32;
             if !self.is_asked(position) {
                 return Ok(Some(position));
             }
@@ -150,7 +150,7 @@ impl Client {
     fn ask(&mut self, index: u64, rng: &mut impl RngCore) -> Result<(Query, Vec<u32>, usize)> {
         let layout = self.layout;
         self.window()?.asked += 1;
-        let position = self.public()?.permutation.apply(layout.place(index).0) as u32;
+        let position = self.public()?.permutation.apply(0, layout.place(index).0) as u32;
         // An entry that was asked for before, or that is known without, is covered by a query for another.
         let is_known = self.is_asked(position);
         let target = if is_known { self.fresh_position(rng)? } else { Some(position) };
@@ -336,7 +336,7 @@ impl protocol::Client for Client {
             return Err(impossible_change(*index));
         }
         for (index, bytes) in changes {
-            let position = public.permutation.apply(layout.place(index).0) as u32;
+            let position = public.permutation.apply(0, layout.place(index).0) as u32;
             let delta = layout.in_entry(index, bytes);
             for window in [&mut self.window, &mut self.next].into_iter().flatten() {
                 window.change(&layout, position, &delta);

@@ -1,7 +1,10 @@
 //! How records become entries, entries chunks, and how many hints a window of queries takes.
 
+use ring::Seed;
+
 use super::set::{Answer, Backups, Offsets, Set, too_many};
 use crate::core::{Result, Shape};
+use crate::parts::permutation::Permutations;
 
 /// Bits of a word of an entry.
 const WORD_BITS: u64 = 64;
@@ -78,6 +81,12 @@ impl Layout {
     /// Places of entries, with those that hold none.
     pub fn positions(&self) -> u64 {
         (self.chunk * self.chunks) as u64
+    }
+
+    /// The public permutation under which entries are stored, the first of its family: queries for any records then fall into chunks as
+    /// random ones do.
+    pub fn permutation(&self, seed: &Seed) -> Permutations {
+        Permutations::new(&seed.derive("piano permutation"), self.positions())
     }
 
     /// Bytes of an entry.

@@ -11,7 +11,6 @@ mod client;
 mod describe;
 mod hints;
 mod layout;
-mod permutation;
 mod prf;
 mod server;
 mod set;

@@ -4,7 +4,6 @@ use ring::{Buffer, Seed};
 
 use super::hints::xor;
 use super::layout::Layout;
-use super::permutation::Permutation;
 use super::prf::LANES;
 use super::set::{Answer, NAME, Set};
 use crate::core::seed::fresh_seed;
@@ -13,6 +12,7 @@ use crate::core::{
     Change, Context, Database, Error, Frame, FrameBuilder, Group, Messages, Request, Result, TableBytes, answers,
     check_change, copy_bits, for_each_query, protocol,
 };
+use crate::parts::permutation::Permutations;
 
 /// Entries that are read from the database at a time.
 const ENTRIES_TOGETHER: u64 = 1 << 14;
@@ -21,7 +21,7 @@ const ENTRIES_TOGETHER: u64 = 1 << 14;
 pub struct Server {
     layout: Layout,
     seed: Seed,
-    permutation: Permutation,
+    permutation: Permutations,
     /// On huge pages: reads at random places would else miss the cache of addresses too.
     entries: Buffer<u64>,
     /// Updates so far, modulo 2^16.
@@ -40,7 +40,7 @@ impl Server {
             database.read_bytes(first * entry_bits / 8, &mut bytes)?;
             let mut entry = vec![0; 8 * entry_words];
             let mut positions: Vec<u64> = (first..first + count).collect();
-            self.permutation.apply_each(&mut positions);
+            self.permutation.apply_each(0, &mut positions);
             for (i, position) in (0..).zip(positions) {
                 let bit = shift + i * entry_bits;
                 copy_bits(&bytes[(bit / 8) as usize..], (bit % 8) as u32, entry_bits as usize, &mut entry);
@@ -147,7 +147,7 @@ impl protocol::Server for Server {
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = Layout::new(params, database.shape())?;
         let seed = fresh_seed(&mut context.rng);
-        let permutation = Permutation::new(&seed, layout.positions());
+        let permutation = layout.permutation(&seed);
         let entries = Buffer::zeroed(layout.positions() as usize * layout.entry_words)?;
         let mut server = Self { layout, seed, permutation, entries, epoch: 0 };
         let clock = context.clock.clone();
@@ -196,7 +196,7 @@ impl protocol::Server for Server {
         let mut builder = FrameBuilder::new(changes.len() * each);
         for ((index, record), out) in changes.iter().zip(builder.payload_mut().chunks_exact_mut(each)) {
             let (entry, first_bit) = layout.place(*index);
-            let at = self.permutation.apply(entry) as usize * layout.entry_words;
+            let at = self.permutation.apply(0, entry) as usize * layout.entry_words;
             let entry = &mut self.entries[at..at + layout.entry_words];
             let bytes: Vec<u8> = entry.iter().flat_map(|word| word.to_le_bytes()).collect();
             let (number, delta) = out.split_at_mut(8);

@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use ring::{Kernel, Seed};
 
 use crate::core::database::{Database, Record};
@@ -10,7 +8,6 @@ use crate::core::workload::{Shape, Workload};
 use crate::protocol::tests_support::{ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, read};
 
 use super::layout::Layout;
-use super::permutation::Permutation;
 use super::prf::{LANES, Sets};
 use super::*;
 
@@ -145,15 +142,6 @@ fn requests_under_way_follow_updates_and_share_entries() {
             let expected: Vec<Record> = indices.iter().map(|&index| database.record(index).unwrap()).collect();
             assert_eq!(client.extract(&answer, &context).unwrap(), expected);
         }
-    }
-}
-
-#[test]
-fn the_permutation_is_one() {
-    for bound in [8, 100, 4096, 5000] {
-        let permutation = Permutation::new(&Seed([7; 16]), bound);
-        let images: BTreeSet<u64> = (0..bound).map(|number| permutation.apply(number)).collect();
-        assert_eq!((images.len() as u64, images.last().copied()), (bound, Some(bound - 1)));
     }
 }
 

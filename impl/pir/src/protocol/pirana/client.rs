@@ -9,9 +9,11 @@ use super::engine::{Asked, Engine};
 use super::keys::write_keys;
 use super::server::{Server, query_bytes};
 use super::set::NAME;
+use crate::core::protocol::none_expected;
 use crate::core::seed::fresh_seed;
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
 use crate::parts::bfv::BfvSecret;
+use crate::parts::buckets::Places;
 
 /// The secret, and what it is used with.
 pub struct Client {
@@ -77,6 +79,14 @@ impl protocol::Client for Client {
         let engine = Engine::new(set, shape, context.kernel)?;
         let secret = BfvSecret::sample(&engine.gadget, set.ring.secret, set.ring.error, &mut context.rng)?;
         Ok(Self { engine, secret, key_id: context.rng.next_u64() })
+    }
+
+    fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
+        self.engine.places = match self.engine.buckets {
+            None => none_expected(&messages).map(|()| None)?,
+            Some(buckets) => Some(Places::received(buckets, NAME, &messages)?),
+        };
+        Ok(())
     }
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {

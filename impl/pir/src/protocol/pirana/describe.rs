@@ -58,13 +58,10 @@ numbers! {
 pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     let layout = set.layout(workload.shape)?;
     let buckets = set.buckets(workload.shape)?;
-    let of_record = |index: u64| -> Vec<usize> {
-        match &buckets {
-            None => vec![layout.place(index).0],
-            Some(buckets) => {
-                buckets.places(index).map(|(bucket, at)| layout.place(layout.in_classes(bucket, at)).0).collect()
-            }
-        }
+    // A record has the same position in all its buckets.
+    let of_record = |index: u64| {
+        let number = buckets.map_or(index, |buckets| layout.in_classes(0, buckets.position(index)));
+        [layout.place(number).0]
     };
     let load = Load {
         set,
@@ -76,6 +73,9 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     };
     let mut sizes = Sizes::of(&Numbers::new(set, &load));
     let [keys, query, answer] = load.message_bytes();
+    if let Some(buckets) = buckets {
+        buckets.describe(&mut sizes);
+    }
     let formula = "8 + K (24 + l N (log2(q) + log2(P)) / 8)";
     sizes.message("keys", Direction::Upload, "offline", keys, formula, None);
     let formula = "(16 + m N log2(q) / 8) k";

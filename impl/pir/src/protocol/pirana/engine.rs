@@ -9,7 +9,7 @@ use ring::{Kernel, Ring};
 use super::{Layout, Set};
 use crate::core::{Database, Result, Shape, copy_bits};
 use crate::parts::bfv::AnswerOpener;
-use crate::parts::buckets::Buckets;
+use crate::parts::buckets::{Buckets, Places};
 
 /// What a set and a shape determine.
 pub struct Engine {
@@ -27,6 +27,8 @@ pub struct Engine {
     pub shape: Shape,
     /// Where its records are asked for in batches.
     pub buckets: Option<Buckets>,
+    /// Where records stand in buckets; a client knows it once the server has said so.
+    pub places: Option<Places>,
 }
 
 /// A record that is asked for: the number of its query, and its number in the order of the layout.
@@ -48,6 +50,7 @@ impl Engine {
             opener: AnswerOpener::new(set.ring.degree, set.switch)?,
             shape,
             buckets: set.buckets(shape)?,
+            places: None,
             scheme,
             ring,
             set: set.clone(),
@@ -66,21 +69,19 @@ impl Engine {
 
     /// The records in the order of the layout.
     pub fn laid_out(&self, database: &Database) -> Database {
-        let Some(buckets) = self.buckets.clone() else { return database.clone() };
+        let Some(places) = self.places.clone() else { return database.clone() };
         let layout = self.layout;
         database.selected(layout.shape, move |number| {
             let (bucket, position) = layout.in_buckets(number);
-            if position < buckets.each.records { buckets.record_at(bucket, position) } else { None }
+            if position < places.buckets.each.records { places.record_at(bucket, position) } else { None }
         })
     }
 
     /// The numbers of a record in the order of the layout.
     pub fn numbers(&self, index: u64) -> Vec<u64> {
-        match &self.buckets {
+        match &self.places {
             None => vec![index],
-            Some(buckets) => {
-                buckets.places(index).map(|(bucket, position)| self.layout.in_classes(bucket, position)).collect()
-            }
+            Some(places) => places.of(index).map(|(bucket, at)| self.layout.in_classes(bucket, at)).collect(),
         }
     }
 
@@ -94,7 +95,7 @@ impl Engine {
             let (query, bucket) = (place / buckets.count(), place % buckets.count());
             Asked { query, number: self.layout.in_classes(bucket, position) }
         };
-        Ok(buckets.assign(indices)?.into_iter().map(asked).collect())
+        Ok(Places::known(&self.places)?.assign(indices)?.into_iter().map(asked).collect())
     }
 
     /// The plaintext of slots that are one in every repetition of the classes of these records.

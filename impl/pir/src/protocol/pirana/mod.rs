@@ -1,4 +1,4 @@
-//! PIRANA (Liu, Li, Wu, Ren; ePrint 2022/1401), single queries: constant-weight codewords in slots select a column and a row at once,
+//! PIRANA (Liu, Li, Wu, Ren; ePrint 2022/1401), for one record or a batch: constant-weight codewords in slots select a column and a row at once,
 //! over BFV or GBFV. docs/pirana.md has the symbols, byte formulas and noise theorem.
 
 mod client;

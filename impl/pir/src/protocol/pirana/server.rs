@@ -19,6 +19,7 @@ use crate::core::{
     for_each_query, only, protocol,
 };
 use crate::parts::bfv::write_half;
+use crate::parts::buckets::Places;
 
 /// The database and the keys of all clients.
 pub struct Server {
@@ -183,7 +184,8 @@ impl protocol::Server for Server {
 
     /// Encodes the database (phase `encode`).
     fn new(set: &Set, database: &Database, context: &mut Context) -> Result<Self> {
-        let engine = Engine::new(set, database.shape(), context.kernel)?;
+        let mut engine = Engine::new(set, database.shape(), context.kernel)?;
+        engine.places = engine.buckets.map(|buckets| Places::draw(buckets, &mut context.rng));
         let (layout, laid_out) = (engine.layout, engine.laid_out(database));
         let matrix =
             |segment| Ok(PolyMatrix::zero(&engine.ring, layout.matrix_rows(segment), layout.matrix_columns())?);
@@ -205,6 +207,10 @@ impl protocol::Server for Server {
             TableBytes::new("database", self.segments.iter().map(PolyMatrix::bytes).sum()),
             TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
         ]
+    }
+
+    fn publish(&self) -> Messages {
+        self.engine.places.as_ref().map_or_else(Messages::new, |places| places.publish(NAME))
     }
 
     fn receive(&mut self, messages: &Messages, _: &mut Context) -> Result<u64> {

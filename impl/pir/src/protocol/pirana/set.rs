@@ -34,8 +34,7 @@ impl ParameterSet for Set {
         in_range("direct_columns", self.direct_columns, 1..=MOST_DIRECT)?;
         self.ring.check()?;
         if let Some(batch) = self.batch {
-            batch.check()?;
-            in_range("batch.buckets", batch.buckets as usize, 1..=self.slots())?;
+            batch.check(self.slots())?;
         }
         let least = self.ring.sum_norm()? as u64;
         self.switch.map_or(Ok(()), |switch| switch.check(least))

@@ -9,13 +9,15 @@ use super::query::{Asked, query_bytes, write_query};
 use super::server::Server;
 use super::set::{NAME, Set};
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::buckets::Buckets;
+use crate::parts::buckets::{Buckets, Places};
 use crate::parts::folding::{Encoder, Layout, Place};
 
 /// Secrets that serve all queries.
 pub struct Client {
     pub(super) engine: Engine,
     pub(super) buckets: Buckets,
+    /// Where records stand in buckets, once the server has said so.
+    places: Option<Places>,
     /// The layout of a bucket.
     pub(super) layout: Layout,
     pub(super) secrets: Secrets,
@@ -73,12 +75,18 @@ impl protocol::Client for Client {
         let buckets = params.buckets(shape)?;
         Ok(Self {
             layout: params.layout(buckets.each)?,
+            places: Places::unpublished(buckets),
             buckets,
             secrets: Secrets::sample(&engine, &mut context.rng)?,
             key_id: context.rng.next_u64(),
             error: params.rlwe.error.sampler()?,
             engine,
         })
+    }
+
+    fn receive(&mut self, messages: Messages, _: &mut Context) -> Result<()> {
+        self.places = Some(Places::received(self.buckets, NAME, &messages)?);
+        Ok(())
     }
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
@@ -92,8 +100,8 @@ impl protocol::Client for Client {
 
     /// Queries to every bucket, for each batch that the indices fill.
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Asked>, Messages)> {
-        let Self { engine, buckets, layout, secrets, error, .. } = self;
-        let assigned = buckets.assign(indices)?;
+        let Self { engine, buckets, places: known, layout, secrets, error, .. } = self;
+        let assigned = Places::known(known)?.assign(indices)?;
         let queries = buckets.queries(indices.len() as u64)?;
         let asked: Vec<_> =
             assigned.into_iter().map(|(query, position)| Asked { query, place: layout.place(position) }).collect();

@@ -54,6 +54,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let formula = "8 + 24 (2 log2(d1) + 1 + n^2 + n) + (log2(d1) (t_leaf + t_sel) + 2 t_conv + n^2 t_vec) d1 log2(q1) / 8 \
                    + n t_resp d1 log2(q2) / 8";
     let keys = key_bytes(&Engine::new(params, Kernel::Scalar)?) as u64;
+    buckets.describe(&mut sizes);
     sizes.message("keys", Direction::Upload, "offline", keys, formula, None);
     let bytes = query_bytes(&layout, params.rlwe.primes(), params.lengths().selector as usize) as u64;
     let formula = "k (16 + (rows + t_GSW (v2 + v3)) log2(q1) / 8), k = buckets a batch";

@@ -68,7 +68,7 @@ impl Client {
             }
         }
 
-        let bucket = asked.query % server.buckets.count();
+        let bucket = asked.query % server.places.buckets.count();
         let matrix = &server.matrices[bucket];
         let mut columns = Vec::new();
         matrix.multiply(selection, &[&vector], context, |_, multiply| {

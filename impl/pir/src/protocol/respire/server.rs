@@ -11,7 +11,7 @@ use crate::core::{
     Change, Context, Database, Error, Frame, Group, Messages, Request, Result, TableBytes, Turns, check_queries,
     client_of, only, protocol,
 };
-use crate::parts::buckets::Buckets;
+use crate::parts::buckets::Places;
 use crate::parts::folding::{Encoder, Layout, Matrix, Selection, Selects, select};
 use crate::parts::ring_matrix::workspace;
 
@@ -21,7 +21,7 @@ pub const BATCH: usize = 8;
 /// The database and the keys of all clients.
 pub struct Server {
     pub engine: Engine,
-    pub buckets: Buckets,
+    pub places: Places,
     /// The layout of a bucket.
     layout: Layout,
     pub selection: Selection,
@@ -49,7 +49,7 @@ impl Server {
     pub(super) fn parse(&self, request: &Request) -> Result<Vec<Query>> {
         let query = only("query", &request.messages)?;
         check_queries(request)?;
-        let buckets = self.buckets.count() as u64;
+        let buckets = self.places.buckets.count() as u64;
         if !request.queries.is_multiple_of(buckets) {
             let problem = format!("{} queries do not ask {buckets} buckets equally often.", request.queries);
             return Err(Error::message("query", problem));
@@ -176,7 +176,8 @@ impl protocol::Server for Server {
         let layout = params.layout(buckets.each)?;
         let selection = Selection::new(layout, &engine.ring, params.matrix_primes, context.threads)?;
         let encoder = Encoder::new(layout, selection.matrix_ring(), true);
-        let parts = (0..buckets.count()).map(|bucket| (encoder.clone(), buckets.database(database, bucket)));
+        let places = Places::draw(buckets, &mut context.rng);
+        let parts = (0..buckets.count()).map(|bucket| (encoder.clone(), places.database(database, bucket)));
         let matrices = if context.streamed {
             parts.map(|(encoder, database)| Matrix::streamed(encoder, database)).collect()
         } else {
@@ -184,7 +185,7 @@ impl protocol::Server for Server {
                 || parts.map(|(encoder, database)| Matrix::whole(encoder, &database, context)).collect::<Result<_>>();
             context.clock.time("encode", Group::Offline, encode)?
         };
-        Ok(Self { engine, buckets, layout, selection, matrices, clients: Vec::new() })
+        Ok(Self { engine, places, layout, selection, matrices, clients: Vec::new() })
     }
 
     fn tables(&self) -> Vec<TableBytes> {
@@ -192,6 +193,10 @@ impl protocol::Server for Server {
             TableBytes::new("database", self.matrices.iter().map(Matrix::held_bytes).sum()),
             TableBytes::of("keys", self.clients.iter().map(ServerKeys::bytes)),
         ]
+    }
+
+    fn publish(&self) -> Messages {
+        self.places.publish(NAME)
     }
 
     fn receive(&mut self, messages: &Messages, _: &mut Context) -> Result<u64> {
@@ -209,7 +214,7 @@ impl protocol::Server for Server {
         let clock = &context.clock;
         let mut steps = Turns::new(clock);
         // Sorts queries by bucket; those of a request go to one bucket after the other.
-        let buckets = self.buckets.count();
+        let buckets = self.places.buckets.count();
         let mut asked: Vec<Vec<Asked>> = (0..buckets).map(|_| Vec::new()).collect();
         steps.time("answer_parse", || -> Result<()> {
             for (request, sent) in requests.iter().enumerate() {
@@ -242,7 +247,7 @@ impl protocol::Server for Server {
 
     fn update(&mut self, changes: &[Change], _: &mut Context) -> Result<Messages> {
         for (index, record) in changes {
-            for (bucket, position) in self.buckets.places(*index) {
+            for (bucket, position) in self.places.of(*index) {
                 self.matrices[bucket].update(&[(position, record.clone())])?;
             }
         }

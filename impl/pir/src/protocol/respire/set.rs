@@ -9,7 +9,7 @@ use ring::{Kernel, Ring};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::{Error, ErrorSize, ParameterSet, Result, SecretKind, Shape, in_range};
+use crate::core::{Error, ErrorSize, MAX_QUERIES, ParameterSet, Result, SecretKind, Shape, in_range};
 use crate::parts::buckets::{Batch, Buckets};
 use crate::parts::folding::{Dimensions, Layout, ResponseParams};
 use crate::parts::ring_matrix::{MAX_STDDEV, Rlwe, check_secret};
@@ -118,7 +118,7 @@ impl ParameterSet for Set {
         in_range("plain_bits", *plain_bits, 1..=12)?;
         in_range("matrix_primes", *matrix_primes, 1..=2)?;
         in_range("vector.length", vector.length, 1..=64)?;
-        batch.check()?;
+        batch.check(MAX_QUERIES as usize)?;
         rlwe.check(2..=2)?;
         // Each row takes a coefficient of the query.
         in_range("row_bits", *row_bits, 0..=rlwe.degree.ilog2())?;
