@@ -2,10 +2,12 @@
 
 mod answer;
 mod family;
+mod keys;
 mod secret;
 
-pub use answer::{AnswerOpener, Switch, half_bytes, write_half};
+pub use answer::{AnswerOpener, Switch, half_bytes, write_ciphertexts, write_half};
 pub use family::{FamilyRing, Plaintext};
+pub use keys::{ServerKeys, keys_bytes, write_keys};
 pub use secret::BfvSecret;
 
 use std::sync::Arc;

@@ -5,5 +5,6 @@ pub mod buckets;
 pub mod constant_weight;
 pub mod digits;
 pub mod folding;
+pub mod items;
 pub mod lwe_matrix;
 pub mod ring_matrix;

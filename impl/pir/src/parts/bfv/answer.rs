@@ -53,6 +53,22 @@ pub fn write_half(ring: &Ring<u32>, half: Poly<u32, Ntt>, modulus: Option<u64>) 
     out.finish()
 }
 
+/// Writes the ciphertexts of an answer, mask before body, to bytes of that length.
+pub fn write_ciphertexts(
+    ring: &Ring<u32>,
+    ciphertexts: Vec<Rlwe<u32, Ntt>>,
+    switch: Option<Switch>,
+    mut out: &mut [u8],
+) {
+    let moduli = switch.map_or([None; 2], |switch| [switch.mask_modulus, switch.body_modulus].map(Some));
+    for Rlwe { a, b } in ciphertexts {
+        for (half, modulus) in [a, b].into_iter().zip(moduli) {
+            let bytes = write_half(ring, half, modulus);
+            out.split_off_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
+        }
+    }
+}
+
 /// Opens the ciphertexts of answers.
 pub struct AnswerOpener {
     n: usize,

@@ -6,12 +6,11 @@ use rand::RngCore;
 
 use super::Set;
 use super::engine::{Asked, Engine};
-use super::keys::write_keys;
 use super::server::{Server, query_bytes};
 use super::set::NAME;
 use crate::core::seed::fresh_seed;
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::bfv::BfvSecret;
+use crate::parts::bfv::{BfvSecret, write_keys};
 
 /// The secret, and what it is used with.
 pub struct Client {
@@ -80,7 +79,8 @@ impl protocol::Client for Client {
     }
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
-        let keys = write_keys(&self.engine, &self.secret, &mut context.rng)?;
+        let Engine { set, gadget, exponents, .. } = &self.engine;
+        let keys = write_keys(gadget, &self.secret, set.fingerprint()?, exponents, &mut context.rng)?;
         Ok(vec![("keys", Frame::of(NAME, "keys", &keys))])
     }
 

@@ -6,8 +6,9 @@ use bfv::{Multiplier, RnsGadget, Scheme};
 use lattice::wire::{Reader, Writer};
 use ring::{Kernel, Ring};
 
+use super::keys::exponents;
 use super::{Layout, Set};
-use crate::core::{Database, Result, Shape, copy_bits};
+use crate::core::{Database, Result, Shape};
 use crate::parts::bfv::AnswerOpener;
 use crate::parts::buckets::Buckets;
 
@@ -20,6 +21,8 @@ pub struct Engine {
     pub scheme: Scheme<u32>,
     /// Key switches.
     pub gadget: RnsGadget<u32>,
+    /// The keys that a client uploads.
+    pub exponents: Vec<u64>,
     /// Products, where codewords have two ones.
     pub multiplier: Option<Multiplier<u32>>,
     pub opener: AnswerOpener,
@@ -42,6 +45,7 @@ impl Engine {
         let scheme = set.ring.scheme(&ring)?;
         let multiplier = if layout.code.weight > 1 { Some(Multiplier::new(&scheme, 1)?) } else { None };
         Ok(Self {
+            exponents: exponents(&layout, scheme.modulus().id()),
             layout,
             multiplier,
             gadget: set.ring.gadget(kernel)?,
@@ -132,7 +136,7 @@ impl Engine {
         let (layout, words) = (&self.layout, self.words());
         let mut answers = vec![self.zeros(); layout.answers];
         for number in numbers {
-            let item = layout.item(laid_out, number / layout.records_per_item)?;
+            let item = layout.items().item(laid_out, number / layout.records_per_item)?;
             self.for_each_entry(layout.place(*number).1, |entry, answer, slot| {
                 self.read_entry(&item, entry, &mut answers[answer][slot * words..][..words]);
             });
@@ -156,11 +160,7 @@ impl Engine {
                 left -= bits;
             }
         }
-        let (item, bits) = (out.finish(), layout.shape.record_bits);
-        let first = number % layout.records_per_item * bits;
-        let mut record = vec![0; layout.shape.record_bytes()];
-        copy_bits(&item[(first / 8) as usize..], (first % 8) as u32, bits as usize, &mut record);
-        record
+        layout.items().record(&out.finish(), number)
     }
 
     /// Calls `each` with every entry of an item of that class, its ciphertext of an answer and its slot there.

@@ -10,7 +10,6 @@ use ring::{Ntt, PolyMatrix, PolyPairs};
 use super::Set;
 use super::column::encode;
 use super::engine::Engine;
-use super::keys::{ServerKeys, key_bytes};
 use super::set::NAME;
 use super::update::rewrite;
 use crate::core::threads::side_by_side;
@@ -18,7 +17,7 @@ use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, client_of,
     for_each_query, only, protocol,
 };
-use crate::parts::bfv::write_half;
+use crate::parts::bfv::{ServerKeys, keys_bytes, write_ciphertexts};
 
 /// The database and the keys of all clients.
 pub struct Server {
@@ -104,12 +103,13 @@ impl Server {
     /// A selected column at every half and baby step.
     fn turn(&self, keys: &ServerKeys, column: Rlwe<u32, Ntt>) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let Engine { layout, gadget, .. } = &self.engine;
+        let id = self.engine.scheme.modulus().id();
         let mut turned: Vec<Rlwe<u32, Ntt>> = Vec::with_capacity(layout.halves * layout.baby);
         for half in 0..layout.halves {
-            let first = if half == 0 { column.clone() } else { gadget.automorphism(&column, keys.swap()?)? };
+            let first = if half == 0 { column.clone() } else { gadget.automorphism(&column, keys.of(id.swap())?)? };
             turned.push(first);
             for _ in 1..layout.baby {
-                turned.push(gadget.automorphism(&turned[turned.len() - 1], keys.baby()?)?);
+                turned.push(gadget.automorphism(&turned[turned.len() - 1], keys.of(id.rotation(layout.giants))?)?);
             }
         }
         Ok(turned)
@@ -149,14 +149,15 @@ impl Server {
 
     /// The ciphertexts of an answer: the sums of each, turned and added.
     fn sum(&self, asked: &Asked, products: &PolyPairs, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
-        let Engine { layout, gadget, ring, .. } = &self.engine;
+        let Engine { layout, gadget, ring, scheme, .. } = &self.engine;
+        let one = scheme.modulus().id().rotation(1);
         let sum = |first| {
             let mut sum: Option<Rlwe<u32, Ntt>> = None;
             for number in (first..first + layout.giants).rev() {
                 let [a, b] = products.get(number)?;
                 let mut next = Rlwe { a, b };
                 if let Some(sum) = &sum {
-                    next.add_assign(ring, &gadget.automorphism(sum, asked.keys.giant()?)?);
+                    next.add_assign(ring, &gadget.automorphism(sum, asked.keys.of(one)?)?);
                 }
                 sum = Some(next);
             }
@@ -208,9 +209,10 @@ impl protocol::Server for Server {
     }
 
     fn receive(&mut self, messages: &Messages, _: &mut Context) -> Result<u64> {
-        let bytes = key_bytes(&self.engine.set, &self.engine.layout);
+        let Engine { set, gadget, exponents, .. } = &self.engine;
+        let bytes = keys_bytes(&set.ring, exponents.len() as u64);
         let keys = only("keys", messages)?.clone().check(NAME, "keys", bytes)?;
-        self.clients.push(ServerKeys::read(&self.engine, keys.payload())?);
+        self.clients.push(ServerKeys::read(gadget, set.fingerprint()?, exponents, keys.payload())?);
         Ok(self.clients.len() as u64)
     }
 
@@ -233,16 +235,10 @@ impl protocol::Server for Server {
                 .collect::<Result<Vec<_>>>()
         })?;
         let Engine { set, layout, ring, .. } = &self.engine;
-        let moduli = set.switch.map_or([None; 2], |switch| [switch.mask_modulus, switch.body_modulus].map(Some));
         let mut sums = sums.into_iter();
         clock.time("answer_write", Group::Online, || {
-            answers(NAME, requests, layout.answers * set.answer_bytes(), |_, mut out| {
-                for Rlwe { a, b } in sums.next().unwrap_or_default() {
-                    for (half, modulus) in [a, b].into_iter().zip(moduli) {
-                        let bytes = write_half(ring, half, modulus);
-                        out.split_off_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
-                    }
-                }
+            answers(NAME, requests, layout.answers * set.answer_bytes(), |_, out| {
+                write_ciphertexts(ring, sums.next().unwrap_or_default(), set.switch, out);
                 Ok(())
             })
         })

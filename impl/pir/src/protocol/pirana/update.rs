@@ -31,7 +31,7 @@ pub fn rewrite(
         let matrix = &mut segments[column / layout.segment_columns()];
         let item = |class: usize| {
             let number = column as u64 * layout.classes as u64 + class as u64;
-            Ok((class, layout.item(laid_out, number)?))
+            Ok((class, layout.items().item(laid_out, number)?))
         };
         let items = classes.into_iter().map(item).collect::<Result<Vec<_>>>()?;
         let renew = |polynomial: usize| {
