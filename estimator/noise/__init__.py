@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from . import (
+    cwpir,
     doublepir,
     hintlesspir,
     inspire,
@@ -23,6 +24,7 @@ from .stage import Chance, Stage, evaluate, record_noise
 PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "simplepir": simplepir.chain,
     "frodopir": simplepir.chain,
+    "cwpir": cwpir.chain,
     "doublepir": doublepir.chain,
     "hintlesspir": hintlesspir.chain,
     "kspir": kspir.chain,

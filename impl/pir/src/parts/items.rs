@@ -2,7 +2,7 @@
 
 use crate::core::{Database, Result, Shape, copy_bits, put_bits};
 
-/// Consecutive records, so many an item.
+/// Consecutive records, that many an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Items {
     /// The records.
@@ -20,6 +20,12 @@ impl Items {
     /// Number of items.
     pub fn count(self) -> u64 {
         self.shape.records.div_ceil(self.records)
+    }
+
+    /// Bits of the records of an item, of which the last may have fewer.
+    pub fn bits_of(self, item: u64) -> u64 {
+        let left = self.shape.records.saturating_sub(item * self.records);
+        left.min(self.records) * self.shape.record_bits
     }
 
     /// Bits of an item.

@@ -57,8 +57,9 @@ impl Client {
     /// The plaintexts of the answer to a query for a record.
     fn known(&self, server: &Server, index: u64) -> Result<Vec<Vec<i64>>> {
         let layout = &self.engine.layout;
-        let item = layout.items.item(&server.database, layout.item_of(index) as u64)?;
-        layout.plaintexts(&item).iter().map(|z| self.engine.multiple(z)).collect()
+        let item = layout.item_of(index);
+        let bits = layout.items.item(&server.database, item as u64)?;
+        layout.plaintexts(item, &bits).iter().map(|z| self.engine.multiple(z)).collect()
     }
 
     /// The plaintext of that constant.

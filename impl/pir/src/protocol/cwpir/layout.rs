@@ -130,11 +130,12 @@ impl Layout {
         1 << (self.entry_bits - 1)
     }
 
-    /// The coefficients of plaintexts that hold the bits of an item.
-    pub fn plaintexts(&self, item: &[u8]) -> Vec<Vec<i64>> {
-        let (mut input, mut left) = (Reader::of(item), self.items.bits());
+    /// The coefficients of the plaintexts of an item with these bits; zeros where it has no entries.
+    pub fn plaintexts(&self, item: usize, bits: &[u8]) -> Vec<Vec<i64>> {
+        let (mut input, mut left) = (Reader::of(bits), self.items.bits_of(item as u64));
+        let entries = left.div_ceil(u64::from(self.entry_bits)) as usize;
         let mut plaintexts = vec![vec![0; self.degree]; self.polynomials];
-        for coefficient in plaintexts.iter_mut().flatten().take(self.entries) {
+        for coefficient in plaintexts.iter_mut().flatten().take(entries) {
             let bits = left.min(u64::from(self.entry_bits));
             *coefficient = input.bits(bits as u32) as i64 - self.half();
             left -= bits;

@@ -118,7 +118,7 @@ impl Server {
         let bits = layout.items.item(&self.database, item as u64)?;
         let (segment, row) = (item / layout.segment_items(), item % layout.segment_items());
         let prepare = |(column, z): (usize, Vec<i64>)| Ok(((row, column), scheme.prepare(&z)?));
-        let entries = side_by_side(layout.plaintexts(&bits).into_iter().enumerate(), context.threads, prepare)?;
+        let entries = side_by_side(layout.plaintexts(item, &bits).into_iter().enumerate(), context.threads, prepare)?;
         Ok(self.segments[segment].set(&entries, context.threads)?)
     }
 

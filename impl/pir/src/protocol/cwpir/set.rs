@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Layout;
-use crate::core::{Error, FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range};
+use crate::core::{Error, FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range, power_of_two};
 use crate::parts::bfv::{FamilyRing, Plaintext, Switch, half_bytes};
 
 /// Name of the protocol.
@@ -54,9 +54,9 @@ impl ParameterSet for Set {
         };
         match self.selection {
             Selection::Plain { weight } => in_range("selection.weight", weight, 1..=MOST_ONES)?,
-            // k! has an inverse.
+            // k! has an inverse; in a tree of another number of factors two that share an error would meet late.
             Selection::Arithmetic { weight } => {
-                in_range("selection.weight", weight as u64, 1..=(MOST_ONES as u64).min(modulus - 1))?;
+                power_of_two("selection.weight", weight, 1..=MOST_ONES.min(modulus as usize - 1), "")?;
             }
             Selection::Folklore {} => {}
         }
