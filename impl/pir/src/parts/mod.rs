@@ -8,3 +8,4 @@ pub mod folding;
 pub mod items;
 pub mod lwe_matrix;
 pub mod ring_matrix;
+pub mod slots;

@@ -6,6 +6,7 @@ pub mod hintlesspir;
 pub mod inspire;
 pub mod inspire2;
 pub mod kspir;
+pub mod onehot;
 pub mod piano;
 pub mod pirana;
 pub mod pirouette;

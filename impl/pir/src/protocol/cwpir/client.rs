@@ -1,16 +1,13 @@
 //! CwPIR's client: one secret that serves all queries.
 
-use lattice::Masks;
-use lattice::wire::Writer;
 use rand::RngCore;
 
 use super::Set;
 use super::engine::Engine;
-use super::server::{Server, query_bytes};
+use super::server::Server;
 use super::set::NAME;
-use crate::core::seed::fresh_seed;
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::bfv::{BfvSecret, write_keys};
+use crate::parts::bfv::{BfvSecret, query_bytes, write_keys, write_query};
 
 /// The secret, and what it is used with.
 pub struct Client {
@@ -27,17 +24,14 @@ const MOST_ITEMS: usize = 8;
 impl Client {
     /// The encrypted word of a record's item, a bit a coefficient.
     fn write_query(&self, index: u64, context: &mut Context) -> Result<Vec<u8>> {
-        let (Engine { layout, scheme, ring, set, .. }, rng) = (&self.engine, &mut context.rng);
-        let (BfvSecret { key, error, .. }, seed) = (&self.secret, fresh_seed(rng));
-        let (masks, ones) = (&mut Masks::new(seed), layout.ones(layout.item_of(index)));
-        let mut out = Writer::with_capacity(query_bytes(set, layout.ciphertexts()));
-        out.write_seed(&seed);
-        for number in 0..layout.ciphertexts() {
+        let Engine { layout, scheme, ring, .. } = &self.engine;
+        let ones = layout.ones(layout.item_of(index));
+        let plaintext = |number| {
             let (mut z, bits) = (vec![0; ring.n()], layout.bits_of(number));
             ones.iter().filter(|bit| bits.contains(bit)).for_each(|bit| z[bit - bits.start] = 1);
-            out.write_poly(ring, &scheme.encrypt(key, &z, error, masks, rng)?.b);
-        }
-        Ok(out.finish())
+            Ok(z)
+        };
+        write_query(scheme, &self.secret, (0..layout.ciphertexts()).map(plaintext), &mut context.rng)
     }
 
     /// Calls `each` with every record asked for and the ciphertexts of its answer.
@@ -88,7 +82,7 @@ impl protocol::Client for Client {
 
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<u64>, Messages)> {
         indices.iter().try_for_each(|&index| self.shape.check_index(index))?;
-        let bytes = query_bytes(&self.engine.set, self.engine.layout.ciphertexts());
+        let bytes = query_bytes(&self.engine.set.ring, self.engine.layout.ciphertexts());
         let mut builder = FrameBuilder::new(bytes * indices.len());
         for (index, out) in indices.iter().zip(builder.payload_mut().chunks_exact_mut(bytes)) {
             out.copy_from_slice(&self.write_query(*index, context)?);

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use lattice::Rlwe;
-use lattice::wire::{Reader, SEED_BYTES};
 use ring::{Ntt, PolyMatrix, PolyPairs};
 
 use super::Set;
@@ -11,10 +10,9 @@ use super::engine::{Engine, Operands};
 use super::set::NAME;
 use crate::core::threads::side_by_side;
 use crate::core::{
-    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, client_of,
-    for_each_query, only, protocol,
+    Change, Context, Database, Group, Messages, Request, Result, TableBytes, Turns, answers, only, protocol,
 };
-use crate::parts::bfv::{ServerKeys, keys_bytes, write_ciphertexts};
+use crate::parts::bfv::{Asked, ServerKeys, keys_bytes, query_bytes, read_queries, write_ciphertexts};
 
 /// The database and the keys of all clients.
 pub struct Server {
@@ -27,12 +25,6 @@ pub struct Server {
     clients: Vec<ServerKeys>,
 }
 
-/// A query, with the keys of the client that asks.
-pub struct Asked<'a> {
-    keys: &'a ServerKeys,
-    ciphertexts: Vec<Rlwe<u32, Ntt>>,
-}
-
 /// What a query's errors are logged of: the bits of its word, some items' selections, and the sums before they are switched.
 pub struct Stages {
     pub bits: Vec<Rlwe<u32, Ntt>>,
@@ -40,31 +32,12 @@ pub struct Stages {
     pub sums: Vec<Rlwe<u32, Ntt>>,
 }
 
-/// Bytes of a query of that many ciphertexts: the seed of its masks, and bodies.
-pub fn query_bytes(set: &Set, ciphertexts: usize) -> usize {
-    SEED_BYTES + (ciphertexts as u64).saturating_mul(set.ring.wire_bytes()) as usize
-}
-
 impl Server {
     /// The queries of some requests.
     pub(super) fn parse(&self, requests: &[Request]) -> Result<Vec<Asked<'_>>> {
-        let (engine, mut asked) = (&self.engine, Vec::new());
-        let number = engine.layout.ciphertexts();
-        for request in requests {
-            let keys = client_of(&self.clients, request.session)?;
-            let parts = [("query", query_bytes(&engine.set, number))];
-            for_each_query(NAME, std::slice::from_ref(request), &parts, |parts| {
-                let mut input = Reader::of(parts[0]);
-                let masks = input.seed().prg();
-                let ciphertext = |number: u64| {
-                    let b = input.poly(&engine.ring).map_err(Error::in_message("query"))?;
-                    Ok(Rlwe { a: engine.ring.expand(&masks, number), b })
-                };
-                asked.push(Asked { keys, ciphertexts: (0..number as u64).map(ciphertext).collect::<Result<_>>()? });
-                Ok(())
-            })?;
-        }
-        Ok(asked)
+        let Engine { set, layout, ring, .. } = &self.engine;
+        let number = layout.ciphertexts();
+        read_queries(NAME, requests, &self.clients, (ring, query_bytes(&set.ring, number), number))
     }
 
     fn select(

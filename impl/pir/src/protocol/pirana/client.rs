@@ -1,16 +1,13 @@
 //! PIRANA's client: one secret that serves all queries.
 
-use lattice::Masks;
-use lattice::wire::Writer;
 use rand::RngCore;
 
 use super::Set;
 use super::engine::{Asked, Engine};
-use super::server::{Server, query_bytes};
+use super::server::Server;
 use super::set::NAME;
-use crate::core::seed::fresh_seed;
 use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::bfv::{BfvSecret, write_keys};
+use crate::parts::bfv::{BfvSecret, query_bytes, write_keys, write_query};
 
 /// The secret, and what it is used with.
 pub struct Client {
@@ -26,18 +23,13 @@ const MOST_COLUMNS: usize = 8;
 impl Client {
     /// The encrypted bits of the codewords of columns, each of them in the slots of its record's class.
     fn write_query(&self, numbers: &[u64], context: &mut Context) -> Result<Vec<u8>> {
-        let (Engine { layout, scheme, ring, set, .. }, rng) = (&self.engine, &mut context.rng);
-        let (BfvSecret { key, error, .. }, seed) = (&self.secret, fresh_seed(rng));
-        let masks = &mut Masks::new(seed);
+        let Engine { layout, scheme, .. } = &self.engine;
         let ones: Vec<_> = numbers.iter().map(|number| layout.code.ones(layout.place(*number).0 as u64)).collect();
-        let mut out = Writer::with_capacity(query_bytes(set, layout.code.bits));
-        out.write_seed(&seed);
-        for bit in 0..layout.code.bits {
+        let plaintext = |bit| {
             let set = numbers.iter().zip(&ones).filter(|(_, ones)| ones.contains(&bit));
-            let z = self.engine.units(set.map(|(number, _)| *number))?;
-            out.write_poly(ring, &scheme.encrypt(key, &z, error, masks, rng)?.b);
-        }
-        Ok(out.finish())
+            self.engine.units(set.map(|(number, _)| *number))
+        };
+        write_query(scheme, &self.secret, (0..layout.code.bits).map(plaintext), &mut context.rng)
     }
 
     /// The numbers of the records that a query asks for.
@@ -90,7 +82,7 @@ impl protocol::Client for Client {
 
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Asked>, Messages)> {
         let asked = self.engine.assign(indices)?;
-        let bytes = query_bytes(&self.engine.set, self.engine.layout.code.bits);
+        let bytes = query_bytes(&self.engine.set.ring, self.engine.layout.code.bits);
         let mut builder = FrameBuilder::new(bytes * queries(&asked));
         for (query, out) in builder.payload_mut().chunks_exact_mut(bytes).enumerate() {
             out.copy_from_slice(&self.write_query(&Self::numbers(&asked, query), context)?);

@@ -4,13 +4,12 @@ use ring::{Kind, PolyMatrix, RingShape, Work};
 
 use super::column::{column_work, making_bytes};
 use super::keys::exponents;
-use super::server::query_bytes;
 use super::update::rewrite_work;
 use super::{Layout, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Shape, Sizes, TableBytes, Workload};
-use crate::parts::bfv::{Plaintext, Switch, keys_bytes};
+use crate::parts::bfv::{Plaintext, Switch, keys_bytes, query_bytes};
 use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers};
 
 numbers! {
@@ -117,7 +116,7 @@ impl Load<'_> {
 
     /// Bytes of all keys, queries and answers.
     fn message_bytes(&self) -> [u64; 3] {
-        let query = query_bytes(self.set, self.layout.code.bits) as u64;
+        let query = query_bytes(&self.set.ring, self.layout.code.bits) as u64;
         let answer = count(&[self.queries, self.layout.answers as u64, self.set.answer_bytes() as u64]);
         [keys_bytes(&self.set.ring, self.keys()), count(&[self.queries, query]), answer]
     }

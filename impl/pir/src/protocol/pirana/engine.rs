@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bfv::{Multiplier, RnsGadget, Scheme};
-use lattice::wire::{Reader, Writer};
+use lattice::wire::Writer;
 use ring::{Kernel, Ring};
 
 use super::keys::exponents;
@@ -11,6 +11,7 @@ use super::{Layout, Set};
 use crate::core::{Database, Result, Shape};
 use crate::parts::bfv::AnswerOpener;
 use crate::parts::buckets::Buckets;
+use crate::parts::slots::{read_entry, write_value};
 
 /// What a set and a shape determine.
 pub struct Engine {
@@ -118,17 +119,7 @@ impl Engine {
 
     /// Writes an entry of an item into a slot's value; zeros beyond the item.
     pub fn read_entry(&self, item: &[u8], entry: usize, value: &mut [u64]) {
-        let width = u64::from(self.layout.entry_bits);
-        let first = entry as u64 * width;
-        value.fill(0);
-        let bits = width.min(self.layout.item_bits().saturating_sub(first));
-        if bits > 0 {
-            let mut input = Reader::of(&item[(first / 8) as usize..]);
-            if !first.is_multiple_of(8) {
-                input.bits((first % 8) as u32);
-            }
-            read_value(&mut input, bits as u32, value);
-        }
+        read_entry((item, self.layout.item_bits()), self.layout.entry_bits, entry, value);
     }
 
     /// The plaintexts of the ciphertexts of an answer to a query for these records of a database in the order of the layout.
@@ -151,14 +142,7 @@ impl Engine {
         self.for_each_entry(layout.place(number).1, |entry, answer, slot| places[entry] = (answer, slot));
         let mut out = Writer::default();
         for (answer, slot) in places {
-            let mut left = layout.entry_bits;
-            for word in &answers[answer][slot * words..][..words] {
-                let bits = left.min(u64::BITS);
-                if bits > 0 {
-                    out.write(*word, bits);
-                }
-                left -= bits;
-            }
+            write_value(&mut out, &answers[answer][slot * words..][..words], layout.entry_bits);
         }
         layout.items().record(&out.finish(), number)
     }
@@ -176,16 +160,5 @@ impl Engine {
                 }
             }
         }
-    }
-}
-
-/// Reads the next bits as the words of a number.
-pub fn read_value(input: &mut Reader, mut bits: u32, value: &mut [u64]) {
-    for word in value {
-        let here = bits.min(u64::BITS);
-        if here > 0 {
-            *word = input.bits(here);
-        }
-        bits -= here;
     }
 }

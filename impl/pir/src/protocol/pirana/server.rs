@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use bfv::Lifted;
 use lattice::Rlwe;
-use lattice::wire::{Reader, SEED_BYTES};
 use ring::{Ntt, PolyMatrix, PolyPairs};
 
 use super::Set;
@@ -14,10 +13,9 @@ use super::set::NAME;
 use super::update::rewrite;
 use crate::core::threads::side_by_side;
 use crate::core::{
-    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, client_of,
-    for_each_query, only, protocol,
+    Change, Context, Database, Group, Messages, Request, Result, TableBytes, Turns, answers, only, protocol,
 };
-use crate::parts::bfv::{ServerKeys, keys_bytes, write_ciphertexts};
+use crate::parts::bfv::{Asked, ServerKeys, keys_bytes, query_bytes, read_queries, write_ciphertexts};
 
 /// The database and the keys of all clients.
 pub struct Server {
@@ -30,20 +28,8 @@ pub struct Server {
     clients: Vec<ServerKeys>,
 }
 
-/// A query, with the keys of the client that asks.
-pub struct Asked<'a> {
-    keys: &'a ServerKeys,
-    /// A ciphertext for each bit of the codeword.
-    bits: Vec<Rlwe<u32, Ntt>>,
-}
-
 /// The lifted bits of a query; none where columns have a ciphertext each.
 type Operands = Vec<Lifted<u32>>;
-
-/// Bytes of a query: the seed of its masks, and bodies.
-pub fn query_bytes(set: &Set, bits: usize) -> usize {
-    SEED_BYTES + (bits as u64).saturating_mul(set.ring.wire_bytes()) as usize
-}
 
 impl Server {
     /// All stored plaintexts.
@@ -58,29 +44,15 @@ impl Server {
 
     /// The queries of some requests.
     pub(super) fn parse(&self, requests: &[Request]) -> Result<Vec<Asked<'_>>> {
-        let (engine, mut asked) = (&self.engine, Vec::new());
-        let bits = engine.layout.code.bits;
-        for request in requests {
-            let keys = client_of(&self.clients, request.session)?;
-            let parts = [("query", query_bytes(&engine.set, bits))];
-            for_each_query(NAME, std::slice::from_ref(request), &parts, |parts| {
-                let mut input = Reader::of(parts[0]);
-                let masks = input.seed().prg();
-                let bit = |number: u64| {
-                    let b = input.poly(&engine.ring).map_err(Error::in_message("query"))?;
-                    Ok(Rlwe { a: engine.ring.expand(&masks, number), b })
-                };
-                asked.push(Asked { keys, bits: (0..bits as u64).map(bit).collect::<Result<_>>()? });
-                Ok(())
-            })?;
-        }
-        Ok(asked)
+        let Engine { set, layout, ring, .. } = &self.engine;
+        let bits = layout.code.bits;
+        read_queries(NAME, requests, &self.clients, (ring, query_bytes(&set.ring, bits), bits))
     }
 
     /// The bits of a query as operands of products.
     fn lift(&self, asked: &Asked, threads: usize) -> Result<Operands> {
         let Some(multiplier) = &self.engine.multiplier else { return Ok(Vec::new()) };
-        side_by_side(asked.bits.iter(), threads, |bit| Ok(multiplier.lift(bit)?))
+        side_by_side(asked.ciphertexts.iter(), threads, |bit| Ok(multiplier.lift(bit)?))
     }
 
     /// For each of some columns an encryption of the unit vector of the class, or of zeros.
@@ -91,7 +63,7 @@ impl Server {
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let Engine { layout, gadget, multiplier, .. } = &self.engine;
-        let Some(multiplier) = multiplier else { return Ok(asked.bits[columns].to_vec()) };
+        let Some(multiplier) = multiplier else { return Ok(asked.ciphertexts[columns].to_vec()) };
         let key = asked.keys.relinearisation()?;
         let product = |column: usize| {
             let ones = layout.code.ones(column as u64);
