@@ -1,8 +1,8 @@
 """Errors of one-hot PIR, the variant that a thesis compares PIRANA with.
 
 `bfv.py` has the steps. Further:
-- Column selectors are fresh, or a key switch more where they are turned. Their products with plaintexts come first, then
-  the product with the row selector, which adds up errors of both.
+- Column selectors are fresh, or a key switch more where they are turned. Their products with plaintexts come first,
+  then the product with the row selector, which adds up errors of both.
 - Random data: variances of all products add up. Any data: all products of one selector's error may add up in phase,
   over the diagonals of a block and over the entries of an answer, and those of a turn's key switch over giant steps.
   What the row selector's error is multiplied by has a mask of its own for each entry.

@@ -146,7 +146,8 @@ impl Load<'_> {
         let parsed = [(Kind::WordsRead, residues), (Kind::PrgBytes, residues.saturating_mul(4))];
         plan.step("answer", "parse", parsed.into());
         let babies = if set.hoisted {
-            (switch.digits_work() + switch.switch_work() * (baby - 1) + ring.moves(2 * baby)) * blocks
+            let cut = if baby > 1 { switch.digits_work() } else { Work::default() };
+            (cut + switch.switch_work() * (baby - 1) + ring.moves(2 * baby)) * blocks
         } else {
             (switch.automorphism_work() * (baby - 1) + ring.moves(2 * baby)) * count(&[blocks, entries])
         };

@@ -63,7 +63,7 @@ impl Engine {
     /// A column selector at every baby step: by digits that are cut once, or by a whole automorphism a step.
     fn turned(&self, selector: &Rlwe<u32, Ntt>, keys: &ServerKeys) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let id = self.scheme.modulus().id();
-        let digits = self.set.hoisted.then(|| self.gadget.digits(&selector.a));
+        let digits = (self.set.hoisted && self.layout.baby > 1).then(|| self.gadget.digits(&selector.a));
         let turn = |places: usize| {
             let key = keys.of(id.rotation(places))?;
             Ok(match &digits {
