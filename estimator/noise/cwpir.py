@@ -2,7 +2,8 @@
 
 `bfv.py` has the steps. Further:
 - An expansion of d levels leaves of a fresh ciphertext's error a 2^-d-th of the coefficients, and adds 2^d - 1 key
-  switches; its errors are means over coefficients, of which products take all.
+  switches; its errors are means over coefficients, of which products take all. The 2^j of the j-th last level are those
+  of 2^j roots, of which one is the root itself: of all roundings d are multiplied by the key's own value there.
 - A product of errors e_1, e_2 adds up e_i times t times fractions K of variance (1 + |s(zeta)|^2) / 12 at every root
   zeta of X^N + 1. So a variance is a polynomial in |s(zeta)|^2, of which a product of products takes powers: their
   means over roots are j! (N E[s^2])^j, as |s(zeta)|^2 is nearly exponential. Any key: at no root above LONGEST times
@@ -31,7 +32,7 @@ class _Chain(Steps):
         super().__init__(descriptions)
         self.operators = np.array([o["selection"]["operator"] for o in self.layouts])
         self.weight = np.array([o["codeword_weight"] for o in self.layouts])
-        self.parts = 2.0 ** numbers(self.layouts, "selector_depth")
+        self.depth = numbers(self.layouts, "selector_depth")
         self.entry_bits = numbers(self.layouts, "entry_bits")
         bits = [d["shape"]["records"] * d["shape"]["record_bits"] for d in descriptions]
         #: Entries of all items in one plaintext: of the mean one, and of the fullest.
@@ -41,12 +42,19 @@ class _Chain(Steps):
         )
 
     def bit(self, under: Rings) -> Floats:
-        """A bit of a word."""
-        fresh = np.asarray(under.fresh.variance) + 1 / 12
-        return np.asarray(fresh / self.parts + (self.parts - 1) * self.switch(under))
+        """A bit of a word; a polynomial in |s(zeta)|^2, the constant first, by rows."""
+        parts, fresh = 2.0**self.depth, np.asarray(under.fresh.variance) + 1 / 12
+        linear = np.where(self.special > 1, self.depth / 12, 0.0)
+        key = under.n * np.asarray(under.secret.square)
+        return np.array([fresh / parts + (parts - 1) * self.switch(under) - linear * key, linear])
+
+    def expansion(self, under: Rings) -> Floats:
+        """The same in the mean over roots."""
+        constant, linear = self.bit(under)
+        return np.asarray(constant + linear * under.n * np.asarray(under.secret.square))
 
     def product(self, under: Rings, left: Floats, right: Floats) -> Floats:
-        """A product of ciphertexts; polynomials in |s(zeta)|^2, the constant first, by rows."""
+        """A product of ciphertexts, of polynomials as of :meth:`bit`."""
         degree = max(len(left), len(right))
         cross = np.zeros((degree, len(under.n)))
         cross[: len(left)] += left
@@ -62,10 +70,10 @@ class _Chain(Steps):
     def selection(self, under: Rings, any_key: bool = False) -> Floats:
         """A selected item."""
         key, bit = under.n * np.asarray(under.secret.square), self.bit(under)
-        out = np.zeros_like(bit)
+        out = np.zeros_like(key)
         for operator, weight in set(zip(self.operators.tolist(), self.weight.tolist())):
             alike = operator == "arithmetic" and weight > 1
-            factors = [(2 * weight * bit if alike else bit)[None]] * weight
+            factors = [2 * weight * bit if alike else bit] * weight
             while len(factors) > 1:
                 pairs = [factors[i : i + 2] for i in range(0, len(factors), 2)]
                 factors = [self.product(under, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
@@ -87,7 +95,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     bound, key = bound_by_key(lambda under: errors.answer(under, errors.sum(under, any_data=True)), rings)
     words = errors.words
     return [
-        stage("expansion", errors.messages(errors.bit), digits=words, terms=rings.n),
+        stage("expansion", errors.messages(errors.expansion), digits=words, terms=rings.n),
         stage("selection", errors.messages(errors.selection), digits=words, terms=rings.n),
         stage("sum", errors.messages(errors.sum), digits=words, terms=rings.n),
         stage(

@@ -50,6 +50,9 @@ class Toy:
     def at(self, coefficients):
         return np.fft.fft(coefficients * self.twist)
 
+    def white(self, variance):
+        return self.at(self.rng.normal(0, variance**0.5, self.n))
+
     def rounding(self, *degrees):
         return sum(self.at(self.rng.uniform(-0.5, 0.5, self.n)) * self.s**degree for degree in degrees)
 
@@ -75,10 +78,12 @@ class Toy:
 def test_trees_of_products_grow_as_a_simulation_s(operator, weight):
     n, rng, found = 512, np.random.default_rng(weight), []
     predicted = stages(n, {"operator": operator, "weight": weight}, weight, bits=16)
-    bit = predicted["expansion"]
+    # Of the four levels' roundings four meet the key's own value at a root.
+    linear = 4 / 12
+    bit = predicted["expansion"] - linear * n * 2 / 3
     for _ in range(40):
         toy = Toy(n, rng)
-        fresh = [(toy.at(rng.normal(0, bit**0.5, n)), toy.rounding(0, 1)) for _ in range(weight)]
+        fresh = [(toy.white(bit) + toy.white(linear) * toy.s, toy.rounding(0, 1)) for _ in range(weight)]
         if operator == "arithmetic":
             fresh = [tuple(sum(part) for part in zip(*fresh))] * weight
             # A sum of words is a ciphertext like others: its phase exceeds q by fractions that do not add up.

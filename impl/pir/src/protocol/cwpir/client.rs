@@ -6,8 +6,8 @@ use super::Set;
 use super::engine::Engine;
 use super::server::Server;
 use super::set::NAME;
-use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::bfv::{BfvSecret, query_bytes, write_keys, write_query};
+use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, protocol};
+use crate::parts::bfv::{BfvSecret, for_each_answer, query_bytes, write_keys, write_query};
 
 /// The secret, and what it is used with.
 pub struct Client {
@@ -34,18 +34,9 @@ impl Client {
         write_query(scheme, &self.secret, (0..layout.ciphertexts()).map(plaintext), &mut context.rng)
     }
 
-    /// Calls `each` with every record asked for and the ciphertexts of its answer.
-    fn for_each_answer(
-        &self,
-        asked: &[u64],
-        answer: &Messages,
-        mut each: impl FnMut(u64, Vec<&[u8]>) -> Result<()>,
-    ) -> Result<()> {
-        let bytes = self.engine.set.answer_bytes();
-        let all = self.engine.layout.polynomials * bytes;
-        let message = only("answer", answer)?.clone().check(NAME, "answer", (all * asked.len()) as u64)?;
-        let answers = message.payload().chunks_exact(all);
-        asked.iter().zip(answers).try_for_each(|(index, answer)| each(*index, answer.chunks_exact(bytes).collect()))
+    /// Queries, ciphertexts of an answer, bytes of a ciphertext.
+    fn answers(&self, asked: &[u64]) -> (usize, usize, usize) {
+        (asked.len(), self.engine.layout.polynomials, self.engine.set.answer_bytes())
     }
 
     /// The plaintexts of the answer to a query for a record.
@@ -93,11 +84,11 @@ impl protocol::Client for Client {
     fn extract(&mut self, asked: &[u64], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let (engine, key) = (&self.engine, &self.secret.key);
         let mut records = Vec::with_capacity(asked.len());
-        self.for_each_answer(asked, answer, |index, ciphertexts| {
+        for_each_answer(NAME, answer, self.answers(asked), |number, ciphertexts| {
             let open = |bytes: &[u8]| engine.opener.decrypt(&engine.scheme, key, bytes);
             let plaintexts = ciphertexts.into_iter().map(open).collect::<Result<Vec<_>>>()?;
             let item = engine.layout.bits(plaintexts.into_iter().flat_map(|z| engine.coefficients(z)));
-            records.push(engine.layout.items.record(&item, index));
+            records.push(engine.layout.items.record(&item, asked[number]));
             Ok(())
         })?;
         Ok(records)
@@ -112,8 +103,8 @@ impl protocol::Client for Client {
         context: &mut Context,
     ) -> Result<()> {
         let Engine { scheme, opener, .. } = &self.engine;
-        self.for_each_answer(asked, answer, |index, ciphertexts| {
-            for (bytes, z) in ciphertexts.into_iter().zip(self.known(server, index)?) {
+        for_each_answer(NAME, answer, self.answers(asked), |number, ciphertexts| {
+            for (bytes, z) in ciphertexts.into_iter().zip(self.known(server, asked[number])?) {
                 let errors = opener.noise(scheme, &self.secret.key, bytes, &z)?;
                 context.noise.add_under(Some(self.key_id), "answer", 0.5, errors);
             }

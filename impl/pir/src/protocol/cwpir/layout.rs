@@ -6,11 +6,30 @@
 use std::ops::Range;
 
 use lattice::wire::{Reader, Writer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::Selection;
 use crate::core::Shape;
 use crate::parts::constant_weight::ConstantWeight;
 use crate::parts::items::Items;
+
+/// The words of items, and what is made of the encrypted word so that it is not zero at the item with that word alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "operator", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Selection {
+    /// Words of constant weight: the product of the bits where an item's word has its ones.
+    Plain {
+        /// k, ones of a word.
+        weight: usize,
+    },
+    /// Words of constant weight: x (x - 1) ... (x - k + 1) of the number x of ones that a word shares with an item's; that is k! or 0.
+    Arithmetic {
+        /// k, ones of a word.
+        weight: usize,
+    },
+    /// Binary words: the product of all bits, or of their complements where an item's word is zero.
+    Folklore {},
+}
 
 /// Items that are selected before their products are taken: a matrix of plaintexts each.
 const SEGMENT: usize = 64;

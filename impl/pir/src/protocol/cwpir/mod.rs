@@ -10,8 +10,8 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use layout::Layout;
-pub use set::{Selection, Set};
+pub use layout::{Layout, Selection};
+pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
 

@@ -3,30 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Layout;
+use super::layout::{Layout, Selection};
 use crate::core::{Error, FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range, power_of_two};
 use crate::parts::bfv::{FamilyRing, Plaintext, Switch, half_bytes};
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "cwpir";
-
-/// The words of items, and what is made of the encrypted word so that it is not zero at the item with that word alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "operator", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Selection {
-    /// Words of constant weight: the product of the bits where an item's word has its ones.
-    Plain {
-        /// k, ones of a word.
-        weight: usize,
-    },
-    /// Words of constant weight: x (x - 1) ... (x - k + 1) of the number x of ones that a word shares with an item's; that is k! or 0.
-    Arithmetic {
-        /// k, ones of a word.
-        weight: usize,
-    },
-    /// Binary words: the product of all bits, or of their complements where an item's word is zero.
-    Folklore {},
-}
 
 /// The tables of params/cwpir/*.toml.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

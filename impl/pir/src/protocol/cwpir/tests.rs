@@ -146,9 +146,11 @@ fn noise_is_that_of_the_steps() {
         let layout = set.layout(shape).unwrap();
         let parts = 2f64.powi(layout.depth as i32);
         let bit = (variance + 1.0 / 12.0) / parts + (parts - 1.0) * switch;
-        let x: Variance = [bit, 0.0, 0.0, 0.0, 0.0];
+        // Of the roundings of key switches one a level meets the key's own value at a root.
+        let levels = f64::from(layout.depth) / 12.0;
+        let x: Variance = [bit - levels * weight, levels, 0.0, 0.0, 0.0];
         // The terms of an inner product have the same error, the sum of two, whose products add up in phase.
-        let term: Variance = [4.0 * bit, 0.0, 0.0, 0.0, 0.0];
+        let term = x.map(|part| 4.0 * part);
         let selected = mean(match set.selection {
             Selection::Plain { weight: 2 } => product(x, x),
             Selection::Plain { .. } => product(product(x, x), x),

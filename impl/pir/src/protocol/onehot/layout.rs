@@ -50,8 +50,8 @@ pub struct Place {
 }
 
 impl Layout {
-    /// Lays out a database of this shape in that many slots, in one row or two; there are up to `most_baby` baby steps, made once
-    /// (`hoisted`) or for every entry.
+    /// Lays out a database of this shape in that many slots, in one row or two; of up to `most_baby` baby steps
+    /// there are those that make key switches fewest (`hoisted`), or as many as may be.
     pub fn new(
         shape: Shape,
         (slots, rows): (usize, usize),
@@ -64,12 +64,11 @@ impl Layout {
         let columns = items.count().div_ceil(classes as u64) as usize;
         let width = columns.next_power_of_two().min(row_slots);
         let (blocks, entries) = (columns.div_ceil(width), items.bits().div_ceil(u64::from(entry_bits)) as usize);
-        let switches = |baby: usize| {
-            let babies = blocks.saturating_mul(baby - 1).saturating_mul(if hoisted { 1 } else { entries });
-            babies.saturating_add(entries.saturating_mul(width / baby - 1))
-        };
+        let switches =
+            |baby: usize| blocks.saturating_mul(baby - 1).saturating_add(entries.saturating_mul(width / baby - 1));
         let sizes = (0..=width.min(most_baby).ilog2()).map(|log2| 1 << log2);
-        let baby = sizes.min_by_key(|baby| switches(*baby)).unwrap_or(1);
+        let fewest = sizes.min_by_key(|baby| switches(*baby)).unwrap_or(1);
+        let baby = if hoisted { fewest } else { width.min(most_baby) };
         Self {
             items,
             row_slots,

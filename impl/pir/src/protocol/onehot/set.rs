@@ -16,7 +16,8 @@ pub(super) const NAME: &str = "onehot";
 pub struct Set {
     /// Most turns of a column selector, which have a key each but the first; more columns take giant steps of an entry's sums.
     pub most_baby_steps: usize,
-    /// Whether the turns of column selectors are made once, from digits that are cut once; else anew for every entry, as the thesis does.
+    /// Whether the turns of column selectors are made once, from digits that are cut once; else for every entry again, all baby steps that may
+    /// be, as the thesis does.
     pub hoisted: bool,
     /// Ciphertexts, keys and slots.
     pub ring: FamilyRing,

@@ -6,8 +6,8 @@ use super::Set;
 use super::engine::{Asked, Engine};
 use super::server::Server;
 use super::set::NAME;
-use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::bfv::{BfvSecret, query_bytes, write_keys, write_query};
+use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, protocol};
+use crate::parts::bfv::{BfvSecret, for_each_answer, query_bytes, write_keys, write_query};
 
 /// The secret, and what it is used with.
 pub struct Client {
@@ -37,21 +37,9 @@ impl Client {
         asked.iter().filter(|asked| asked.query == query).map(|asked| asked.number).collect()
     }
 
-    /// Calls `each` with every query's number and the ciphertexts of its answer.
-    fn for_each_answer(
-        &self,
-        asked: &[Asked],
-        answer: &Messages,
-        mut each: impl FnMut(usize, Vec<&[u8]>) -> Result<()>,
-    ) -> Result<()> {
-        let bytes = self.engine.set.answer_bytes();
-        let (all, queries) = (self.engine.layout.answers * bytes, queries(asked));
-        let message = only("answer", answer)?.clone().check(NAME, "answer", (all * queries) as u64)?;
-        message
-            .payload()
-            .chunks_exact(all)
-            .enumerate()
-            .try_for_each(|(number, answer)| each(number, answer.chunks_exact(bytes).collect()))
+    /// Queries, ciphertexts of an answer, bytes of a ciphertext.
+    fn answers(&self, asked: &[Asked]) -> (usize, usize, usize) {
+        (queries(asked), self.engine.layout.answers, self.engine.set.answer_bytes())
     }
 }
 
@@ -93,7 +81,7 @@ impl protocol::Client for Client {
     fn extract(&mut self, asked: &[Asked], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let (Engine { scheme, opener, .. }, key) = (&self.engine, &self.secret.key);
         let mut records = Vec::with_capacity(asked.len());
-        self.for_each_answer(asked, answer, |query, ciphertexts| {
+        for_each_answer(NAME, answer, self.answers(asked), |query, ciphertexts| {
             let open = |bytes: &[u8]| Ok(scheme.modulus().decode(&opener.decrypt(scheme, key, bytes)?)?);
             let slots = ciphertexts.into_iter().map(open).collect::<Result<Vec<_>>>()?;
             records.extend(Self::numbers(asked, query).into_iter().map(|number| self.engine.record(number, &slots)));
@@ -112,7 +100,7 @@ impl protocol::Client for Client {
     ) -> Result<()> {
         let Engine { scheme, opener, .. } = &self.engine;
         let laid_out = self.engine.laid_out(&server.database);
-        self.for_each_answer(asked, answer, |query, ciphertexts| {
+        for_each_answer(NAME, answer, self.answers(asked), |query, ciphertexts| {
             let known = self.engine.answer(&laid_out, &Self::numbers(asked, query))?;
             for (bytes, z) in ciphertexts.into_iter().zip(known) {
                 let errors = opener.noise(scheme, &self.secret.key, bytes, &z)?;
