@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 
 from . import (
+    cwpir,
     doublepir,
     hintlesspir,
     inspire,
     inspire2,
     kspir,
     layered,
+    onehot,
     piano,
     pirana,
     pirouette,
@@ -23,6 +25,7 @@ from .stage import Chance, Stage, evaluate, record_noise
 PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "simplepir": simplepir.chain,
     "frodopir": simplepir.chain,
+    "cwpir": cwpir.chain,
     "doublepir": doublepir.chain,
     "hintlesspir": hintlesspir.chain,
     "kspir": kspir.chain,
@@ -31,6 +34,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "inspire0": layered.chain,
     "inspire2": inspire2.chain,
     "inspire": inspire.chain,
+    "onehot": onehot.chain,
     "piano": piano.chain,
     "pirana": pirana.chain,
     "pirouette": pirouette.chain,

@@ -4,7 +4,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from pirlab_estimator.noise import pirana
+from pirlab_estimator.noise import bfv, pirana
 from pirlab_estimator.noise.stage import evaluate
 
 
@@ -71,7 +71,7 @@ def test_norms_are_those_of_the_polynomials():
         (binomial(4, 16), [-16, 1]),
         ({"kind": "goldilocks"}, [4, -2, 1]),
     ):
-        norm, square, _, worst = pirana.norms(plaintext)
+        norm, square, _, worst = bfv.norms(plaintext)
         squared = np.convolve(t, t).astype(float)
         assert (norm, square) == (float(np.dot(t, t)), float(np.dot(squared, squared)))
         assert worst == pytest.approx((np.abs(squared).sum() / 2) ** 2 / norm)

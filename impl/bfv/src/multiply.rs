@@ -31,6 +31,13 @@ pub struct Multiplier<W: Word> {
 #[derive(Clone, Debug)]
 pub struct Lifted<W: Word>([Rlwe<W, Ntt>; 2]);
 
+impl<W: Word> Lifted<W> {
+    /// The ciphertext modulo q.
+    pub fn ciphertext(&self) -> &Rlwe<W, Ntt> {
+        &self.0[0]
+    }
+}
+
 /// A sum of products of phases, modulo q and modulo B: parts of degree 0, 1 (negated) and 2 in the secret.
 #[derive(Clone, Debug)]
 pub struct Tensor<W: Word>([[Poly<W, Ntt>; 3]; 2]);

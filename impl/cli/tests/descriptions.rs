@@ -145,6 +145,8 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("kspir", here.join("../../params")),
         ("piano", here.join("../../params")),
         ("pirana", here.join("../../params")),
+        ("cwpir", here.join("../../params")),
+        ("onehot", here.join("../../params")),
         ("doublepir", here.join("../../params")),
         ("ypir", here.join("../../params")),
         ("simpleypir", here.join("../../params")),

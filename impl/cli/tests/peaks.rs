@@ -25,6 +25,8 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("hintlesspir/tight", 5003, 1000, 3, 1),
         ("kspir/split", 5003, 1000, 3, 1),
         ("pirana/gbfv-n4096-63", 5003, 1000, 3, 1),
+        ("cwpir/n4096", 5003, 1000, 3, 1),
+        ("onehot/gbfv-n4096-63", 5003, 1000, 3, 1),
         ("ypir/usenix24", 5, 20_003, 1, 1),
         ("inspire2/published --with gamma0=16 --with gamma2=16 --with rows_factor=1", 5, 100_003, 1, 1),
         ("inspire/repaired --with folding.rows=4096 --with folding.points=32", 5003, 100, 2, 1),

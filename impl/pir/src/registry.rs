@@ -13,11 +13,13 @@ use crate::core::runner::{Options, Run, Session};
 use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
+    cwpir::Cwpir,
     doublepir::DoublePir,
     hintlesspir::HintlessPir,
     inspire::Inspire,
     inspire2::Inspire2,
     kspir::Kspir,
+    onehot::OneHot,
     piano::Piano,
     pirana::Pirana,
     pirouette::{Pirouette, PirouetteH},
@@ -105,7 +107,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 16] = [
+static PROTOCOLS: [Protocol; 18] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -120,6 +122,8 @@ static PROTOCOLS: [Protocol; 16] = [
     entry::<Spiral>(env!("PIRLAB_SOURCE_SPIRAL")),
     entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
     entry::<Pirana>(env!("PIRLAB_SOURCE_PIRANA")),
+    entry::<OneHot>(env!("PIRLAB_SOURCE_ONEHOT")),
+    entry::<Cwpir>(env!("PIRLAB_SOURCE_CWPIR")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
 ];

@@ -6,11 +6,13 @@
 
 mod chain;
 mod digits;
+mod expand;
 mod gadget;
 mod key;
 mod switch;
 
 pub use chain::{ChainKeys, RotationChain};
 pub use digits::Digits;
+pub use expand::expansion_exponents;
 pub use gadget::{RnsGadget, SwitchShape};
 pub use key::{KeyHalf, SeededKey, SwitchingKey};

@@ -2,7 +2,7 @@
 
 use super::setup::{Shape, cases};
 use super::*;
-use crate::{ChainKeys, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey};
+use crate::{ChainKeys, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey, expansion_exponents};
 use lattice::{Masks, Rlwe};
 use proptest::prelude::*;
 use ring::{Kernel, Ring, Seed};
@@ -50,6 +50,29 @@ fn digits_of_integers_rotate() {
         };
         let key = SeededKey::from_bytes(&setup.gadget, exponent, &bytes).unwrap().expand(&setup.gadget).unwrap();
         assert_eq!(setup.decrypt(&setup.gadget.automorphism(&ciphertext, &key).unwrap()), expected);
+    }
+}
+
+/// Coefficients of a query come apart, whatever the depth and the number wanted.
+#[test]
+fn expansion_takes_coefficients_apart() {
+    for (shape, family) in cases().into_iter().filter(|(_, family)| matches!(family, Family::Integer { .. })) {
+        let mut setup = Setup::<u64>::new(shape, family, 5);
+        let (z, n) = (setup.plaintext(), shape.n);
+        let ciphertext = setup.encrypt(&z);
+        for (depth, count) in [(0, 1), (1, 2), (3, 5), (4, 16), (6, 64), (6, 33)] {
+            let keys: Vec<_> = expansion_exponents(n, depth).map(|exponent| setup.rotation_key(exponent)).collect();
+            let keys: Vec<_> = keys.iter().collect();
+            let found = setup.gadget.expand(&ciphertext, count, &keys).unwrap();
+            assert_eq!(found.len(), count);
+            for (j, found) in found.iter().enumerate() {
+                let kept = |k: usize| (k % (1 << depth) == j).then_some(k - j);
+                let mut expected = vec![0; n];
+                (0..n).for_each(|k| kept(k).map_or((), |place| expected[place] = z[k]));
+                assert_eq!(setup.decrypt(found), expected, "{family:?}, {j} of {count} at depth {depth}");
+            }
+            assert!(setup.gadget.expand(&ciphertext, (1 << depth) + 1, &keys).is_err());
+        }
     }
 }
 

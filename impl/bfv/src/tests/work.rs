@@ -2,7 +2,7 @@
 
 use super::setup::{Shape, cases};
 use super::*;
-use crate::{ChainKeys, Diagonals, Multiplier, RotationChain, Scheme};
+use crate::{ChainKeys, Diagonals, Multiplier, RotationChain, Scheme, expansion_exponents};
 use ring::ntt::transforms_done;
 use ring::{Kind, Work};
 
@@ -48,6 +48,10 @@ fn transforms_are_counted() {
             let mut bodies = vec![ciphertext.b.clone()];
             (1..4).for_each(|step| bodies = chain.turn(gadget, step, &bodies, &keys).unwrap());
         });
+
+        let keys: Vec<_> = expansion_exponents(n, 3).map(|exponent| setup.rotation_key(exponent)).collect();
+        let keys: Vec<_> = keys.iter().collect();
+        check(n, &switch.expand_work(3, 5), || drop(setup.gadget.expand(&ciphertext, 5, &keys).unwrap()));
 
         let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
         let products = multiplier.shape();

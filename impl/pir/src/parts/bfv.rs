@@ -2,10 +2,14 @@
 
 mod answer;
 mod family;
+mod keys;
+mod query;
 mod secret;
 
-pub use answer::{AnswerOpener, Switch, half_bytes, write_half};
+pub use answer::{AnswerOpener, Switch, for_each_answer, half_bytes, write_ciphertexts, write_half};
 pub use family::{FamilyRing, Plaintext};
+pub use keys::{ServerKeys, keys_bytes, write_keys};
+pub use query::{Asked, query_bytes, read_queries, write_query};
 pub use secret::BfvSecret;
 
 use std::sync::Arc;

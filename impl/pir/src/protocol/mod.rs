@@ -1,10 +1,12 @@
 //! The protocols, one folder each.
 
+pub mod cwpir;
 pub mod doublepir;
 pub mod hintlesspir;
 pub mod inspire;
 pub mod inspire2;
 pub mod kspir;
+pub mod onehot;
 pub mod piano;
 pub mod pirana;
 pub mod pirouette;

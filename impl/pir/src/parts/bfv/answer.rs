@@ -7,7 +7,7 @@ use ring::{Kind, Ntt, Poly, Ring, RingShape, Work};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::{Error, Result, in_range};
+use crate::core::{Error, Messages, Result, in_range, only};
 
 /// Moduli of the ciphertexts of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +51,35 @@ pub fn write_half(ring: &Ring<u32>, half: Poly<u32, Ntt>, modulus: Option<u64>) 
         Some(modulus) => out.write_all(&ring.switch_to(&ring.inverse(half), modulus), residue_bits(modulus)),
     }
     out.finish()
+}
+
+/// Writes the ciphertexts of an answer, mask before body, to bytes of that length.
+pub fn write_ciphertexts(
+    ring: &Ring<u32>,
+    ciphertexts: Vec<Rlwe<u32, Ntt>>,
+    switch: Option<Switch>,
+    mut out: &mut [u8],
+) {
+    let moduli = switch.map_or([None; 2], |switch| [switch.mask_modulus, switch.body_modulus].map(Some));
+    for Rlwe { a, b } in ciphertexts {
+        for (half, modulus) in [a, b].into_iter().zip(moduli) {
+            let bytes = write_half(ring, half, modulus);
+            out.split_off_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
+        }
+    }
+}
+
+/// Calls `each` with the number of every query and the ciphertexts of its answer, that many of `bytes` bytes each.
+pub fn for_each_answer(
+    protocol: &'static str,
+    answer: &Messages,
+    (queries, ciphertexts, bytes): (usize, usize, usize),
+    mut each: impl FnMut(usize, Vec<&[u8]>) -> Result<()>,
+) -> Result<()> {
+    let all = ciphertexts * bytes;
+    let message = only("answer", answer)?.clone().check(protocol, "answer", (all * queries) as u64)?;
+    let mut answers = message.payload().chunks_exact(all).enumerate();
+    answers.try_for_each(|(number, answer)| each(number, answer.chunks_exact(bytes).collect()))
 }
 
 /// Opens the ciphertexts of answers.

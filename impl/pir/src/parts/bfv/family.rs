@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bfv::{Family, MultiplyShape, PlainModulus, RnsGadget, Scheme, SwitchShape};
+use bfv::{Family, ModulusId, MultiplyShape, PlainModulus, RnsGadget, Scheme, SwitchShape};
 use ring::{Kernel, Ring, RingShape, primes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,11 @@ impl FamilyRing {
     /// The encryption scheme.
     pub fn scheme(&self, ring: &Arc<Ring<u32>>) -> Result<Scheme<u32>> {
         Ok(Scheme::new(ring, &PlainModulus::new(self.plaintext.family(), self.degree)?)?)
+    }
+
+    /// Which plaintext modulus it is.
+    pub fn modulus_id(&self) -> ModulusId {
+        ModulusId { family: self.plaintext.family(), n: self.degree, class: 1 }
     }
 
     /// The decomposition of masks.

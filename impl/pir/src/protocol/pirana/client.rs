@@ -1,18 +1,14 @@
 //! PIRANA's client: one secret that serves all queries.
 
-use lattice::Masks;
-use lattice::wire::Writer;
 use rand::RngCore;
 
 use super::Set;
 use super::engine::{Asked, Engine};
-use super::keys::write_keys;
-use super::server::{Server, query_bytes};
+use super::server::Server;
 use super::set::NAME;
 use crate::core::protocol::none_expected;
-use crate::core::seed::fresh_seed;
-use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol};
-use crate::parts::bfv::BfvSecret;
+use crate::core::{Context, Database, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, protocol};
+use crate::parts::bfv::{BfvSecret, for_each_answer, query_bytes, write_keys, write_query};
 use crate::parts::buckets::Places;
 
 /// The secret, and what it is used with.
@@ -29,18 +25,13 @@ const MOST_COLUMNS: usize = 8;
 impl Client {
     /// The encrypted bits of the codewords of columns, each of them in the slots of its record's class.
     fn write_query(&self, numbers: &[u64], context: &mut Context) -> Result<Vec<u8>> {
-        let (Engine { layout, scheme, ring, set, .. }, rng) = (&self.engine, &mut context.rng);
-        let (BfvSecret { key, error, .. }, seed) = (&self.secret, fresh_seed(rng));
-        let masks = &mut Masks::new(seed);
+        let Engine { layout, scheme, .. } = &self.engine;
         let ones: Vec<_> = numbers.iter().map(|number| layout.code.ones(layout.place(*number).0 as u64)).collect();
-        let mut out = Writer::with_capacity(query_bytes(set, layout.code.bits));
-        out.write_seed(&seed);
-        for bit in 0..layout.code.bits {
+        let plaintext = |bit| {
             let set = numbers.iter().zip(&ones).filter(|(_, ones)| ones.contains(&bit));
-            let z = self.engine.units(set.map(|(number, _)| *number))?;
-            out.write_poly(ring, &scheme.encrypt(key, &z, error, masks, rng)?.b);
-        }
-        Ok(out.finish())
+            self.engine.units(set.map(|(number, _)| *number))
+        };
+        write_query(scheme, &self.secret, (0..layout.code.bits).map(plaintext), &mut context.rng)
     }
 
     /// The numbers of the records that a query asks for.
@@ -48,21 +39,9 @@ impl Client {
         asked.iter().filter(|asked| asked.query == query).map(|asked| asked.number).collect()
     }
 
-    /// Calls `each` with every query's number and the ciphertexts of its answer.
-    fn for_each_answer(
-        &self,
-        asked: &[Asked],
-        answer: &Messages,
-        mut each: impl FnMut(usize, Vec<&[u8]>) -> Result<()>,
-    ) -> Result<()> {
-        let bytes = self.engine.set.answer_bytes();
-        let (all, queries) = (self.engine.layout.answers * bytes, queries(asked));
-        let message = only("answer", answer)?.clone().check(NAME, "answer", (all * queries) as u64)?;
-        message
-            .payload()
-            .chunks_exact(all)
-            .enumerate()
-            .try_for_each(|(number, answer)| each(number, answer.chunks_exact(bytes).collect()))
+    /// Queries, ciphertexts of an answer, bytes of a ciphertext.
+    fn answers(&self, asked: &[Asked]) -> (usize, usize, usize) {
+        (queries(asked), self.engine.layout.answers, self.engine.set.answer_bytes())
     }
 }
 
@@ -90,7 +69,8 @@ impl protocol::Client for Client {
     }
 
     fn upload(&mut self, _: Option<&Database>, context: &mut Context) -> Result<Messages> {
-        let keys = write_keys(&self.engine, &self.secret, &mut context.rng)?;
+        let Engine { set, gadget, exponents, .. } = &self.engine;
+        let keys = write_keys(gadget, &self.secret, set.fingerprint()?, exponents, &mut context.rng)?;
         Ok(vec![("keys", Frame::of(NAME, "keys", &keys))])
     }
 
@@ -100,7 +80,7 @@ impl protocol::Client for Client {
 
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Asked>, Messages)> {
         let asked = self.engine.assign(indices)?;
-        let bytes = query_bytes(&self.engine.set, self.engine.layout.code.bits);
+        let bytes = query_bytes(&self.engine.set.ring, self.engine.layout.code.bits);
         let mut builder = FrameBuilder::new(bytes * queries(&asked));
         for (query, out) in builder.payload_mut().chunks_exact_mut(bytes).enumerate() {
             out.copy_from_slice(&self.write_query(&Self::numbers(&asked, query), context)?);
@@ -111,7 +91,7 @@ impl protocol::Client for Client {
     fn extract(&mut self, asked: &[Asked], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
         let (Engine { scheme, opener, .. }, key) = (&self.engine, &self.secret.key);
         let mut records = Vec::with_capacity(asked.len());
-        self.for_each_answer(asked, answer, |query, ciphertexts| {
+        for_each_answer(NAME, answer, self.answers(asked), |query, ciphertexts| {
             let open = |bytes: &[u8]| Ok(scheme.modulus().decode(&opener.decrypt(scheme, key, bytes)?)?);
             let slots = ciphertexts.into_iter().map(open).collect::<Result<Vec<_>>>()?;
             records.extend(Self::numbers(asked, query).into_iter().map(|number| self.engine.record(number, &slots)));
@@ -130,7 +110,7 @@ impl protocol::Client for Client {
     ) -> Result<()> {
         let Engine { scheme, opener, .. } = &self.engine;
         let laid_out = self.engine.laid_out(&server.database);
-        self.for_each_answer(asked, answer, |query, ciphertexts| {
+        for_each_answer(NAME, answer, self.answers(asked), |query, ciphertexts| {
             let known = self.engine.answer(&laid_out, &Self::numbers(asked, query))?;
             for (bytes, z) in ciphertexts.into_iter().zip(known) {
                 let errors = opener.noise(scheme, &self.secret.key, bytes, &z)?;

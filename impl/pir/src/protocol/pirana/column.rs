@@ -1,13 +1,14 @@
 //! The plaintexts of a column, made from the database.
 
 use lattice::wire::Reader;
-use ring::{Ntt, Poly, PolyMatrix, RingShape, Work};
+use ring::{PolyMatrix, RingShape, Work};
 
-use super::engine::{Engine, read_value};
+use super::engine::Engine;
 use super::layout::Turn;
 use super::{Layout, Set};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Result};
+use crate::parts::slots::{plaintext, read_value};
 
 /// Plaintexts that are made before they are stored: they lie side by side in the matrix, and their entries side by side in an item.
 const GROUP: usize = 32;
@@ -51,7 +52,7 @@ pub fn encode(
         let turns = (start..end).map(|polynomial| layout.turn(polynomial));
         let entry = |(turn, values): (Turn, Vec<u64>)| {
             let place = (layout.matrix_row(column, turn), layout.matrix_column(turn));
-            Ok((place, plaintext(engine, &values)?))
+            Ok((place, plaintext(&engine.scheme, &values)?))
         };
         pending.extend(side_by_side(turns.zip(values), context.threads, entry)?);
         start = end;
@@ -61,11 +62,6 @@ pub fn encode(
         }
     }
     Ok(())
-}
-
-/// The plaintext of these values, ready for products.
-pub fn plaintext(engine: &Engine, values: &[u64]) -> Result<Poly<u32, Ntt>> {
-    Ok(engine.scheme.prepare(&engine.scheme.modulus().encode(values)?)?)
 }
 
 /// The values of the slots of plaintexts of consecutive numbers that are turned by the same baby step before their products.

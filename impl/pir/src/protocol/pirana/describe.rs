@@ -3,14 +3,13 @@
 use ring::{Kind, PolyMatrix, RingShape, Work};
 
 use super::column::{column_work, making_bytes};
-use super::keys::{key_bytes, key_count};
-use super::server::query_bytes;
+use super::keys::exponents;
 use super::update::rewrite_work;
 use super::{Layout, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Shape, Sizes, TableBytes, Workload};
-use crate::parts::bfv::{Plaintext, Switch};
+use crate::parts::bfv::{Plaintext, Switch, keys_bytes, query_bytes};
 use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers};
 
 numbers! {
@@ -87,7 +86,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(workload.queries));
     sizes.memory = load.memory()?;
     sizes.operations = load.operations()?;
-    sizes.instances = set.ring.instances(key_count(&layout) * set.ring.digits() as u64);
+    sizes.instances = set.ring.instances(load.keys() * set.ring.digits() as u64);
     Ok(sizes)
 }
 
@@ -110,11 +109,16 @@ impl Load<'_> {
         PolyMatrix::bytes_for(self.ring.degree, self.ring.primes, rows, self.layout.matrix_columns())
     }
 
+    /// Number of a client's keys.
+    fn keys(&self) -> u64 {
+        exponents(&self.layout, self.set.ring.modulus_id()).len() as u64
+    }
+
     /// Bytes of all keys, queries and answers.
     fn message_bytes(&self) -> [u64; 3] {
-        let query = query_bytes(self.set, self.layout.code.bits) as u64;
+        let query = query_bytes(&self.set.ring, self.layout.code.bits) as u64;
         let answer = count(&[self.queries, self.layout.answers as u64, self.set.answer_bytes() as u64]);
-        [key_bytes(self.set, &self.layout), count(&[self.queries, query]), answer]
+        [keys_bytes(&self.set.ring, self.keys()), count(&[self.queries, query]), answer]
     }
 
     /// Bytes of the vector of a segment's turned columns of a query.
@@ -131,7 +135,7 @@ impl Load<'_> {
         let Self { set, layout, ring, queries, .. } = *self;
         let (poly, stored) = (ring.poly_bytes(), self.stored_bytes());
         let [key_message, query, answer] = self.message_bytes();
-        let keys = key_count(&layout) * set.ring.key_bytes();
+        let keys = self.keys() * set.ring.key_bytes();
         let server = vec![TableBytes::new("database", stored), TableBytes::new("keys", keys)];
         let bits = layout.code.bits as u64;
         // Of every query its bits, what they are lifted to, a segment's turned columns, and the products of two segments.

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use bfv::{Multiplier, RnsGadget, Scheme};
-use lattice::wire::{Reader, Writer};
+use lattice::wire::Writer;
 use ring::{Kernel, Ring};
 
+use super::keys::exponents;
 use super::{Layout, Set};
-use crate::core::{Database, Result, Shape, copy_bits};
+use crate::core::{Database, Result, Shape};
 use crate::parts::bfv::AnswerOpener;
 use crate::parts::buckets::{Buckets, Places};
+use crate::parts::slots::{read_entry, write_value};
 
 /// What a set and a shape determine.
 pub struct Engine {
@@ -20,6 +22,8 @@ pub struct Engine {
     pub scheme: Scheme<u32>,
     /// Key switches.
     pub gadget: RnsGadget<u32>,
+    /// The keys that a client uploads.
+    pub exponents: Vec<u64>,
     /// Products, where codewords have two ones.
     pub multiplier: Option<Multiplier<u32>>,
     pub opener: AnswerOpener,
@@ -44,6 +48,7 @@ impl Engine {
         let scheme = set.ring.scheme(&ring)?;
         let multiplier = if layout.code.weight > 1 { Some(Multiplier::new(&scheme, 1)?) } else { None };
         Ok(Self {
+            exponents: exponents(&layout, scheme.modulus().id()),
             layout,
             multiplier,
             gadget: set.ring.gadget(kernel)?,
@@ -115,17 +120,7 @@ impl Engine {
 
     /// Writes an entry of an item into a slot's value; zeros beyond the item.
     pub fn read_entry(&self, item: &[u8], entry: usize, value: &mut [u64]) {
-        let width = u64::from(self.layout.entry_bits);
-        let first = entry as u64 * width;
-        value.fill(0);
-        let bits = width.min(self.layout.item_bits().saturating_sub(first));
-        if bits > 0 {
-            let mut input = Reader::of(&item[(first / 8) as usize..]);
-            if !first.is_multiple_of(8) {
-                input.bits((first % 8) as u32);
-            }
-            read_value(&mut input, bits as u32, value);
-        }
+        read_entry((item, self.layout.item_bits()), self.layout.entry_bits, entry, value);
     }
 
     /// The plaintexts of the ciphertexts of an answer to a query for these records of a database in the order of the layout.
@@ -133,7 +128,7 @@ impl Engine {
         let (layout, words) = (&self.layout, self.words());
         let mut answers = vec![self.zeros(); layout.answers];
         for number in numbers {
-            let item = layout.item(laid_out, number / layout.records_per_item)?;
+            let item = layout.items().item(laid_out, number / layout.records_per_item)?;
             self.for_each_entry(layout.place(*number).1, |entry, answer, slot| {
                 self.read_entry(&item, entry, &mut answers[answer][slot * words..][..words]);
             });
@@ -148,20 +143,9 @@ impl Engine {
         self.for_each_entry(layout.place(number).1, |entry, answer, slot| places[entry] = (answer, slot));
         let mut out = Writer::default();
         for (answer, slot) in places {
-            let mut left = layout.entry_bits;
-            for word in &answers[answer][slot * words..][..words] {
-                let bits = left.min(u64::BITS);
-                if bits > 0 {
-                    out.write(*word, bits);
-                }
-                left -= bits;
-            }
+            write_value(&mut out, &answers[answer][slot * words..][..words], layout.entry_bits);
         }
-        let (item, bits) = (out.finish(), layout.shape.record_bits);
-        let first = number % layout.records_per_item * bits;
-        let mut record = vec![0; layout.shape.record_bytes()];
-        copy_bits(&item[(first / 8) as usize..], (first % 8) as u32, bits as usize, &mut record);
-        record
+        layout.items().record(&out.finish(), number)
     }
 
     /// Calls `each` with every entry of an item of that class, its ciphertext of an answer and its slot there.
@@ -177,16 +161,5 @@ impl Engine {
                 }
             }
         }
-    }
-}
-
-/// Reads the next bits as the words of a number.
-pub fn read_value(input: &mut Reader, mut bits: u32, value: &mut [u64]) {
-    for word in value {
-        let here = bits.min(u64::BITS);
-        if here > 0 {
-            *word = input.bits(here);
-        }
-        bits -= here;
     }
 }

@@ -11,9 +11,10 @@
 
 use std::ops::Range;
 
-use crate::core::{Database, Result, Shape, put_bits};
+use crate::core::{Result, Shape};
 use crate::parts::buckets::Buckets;
 use crate::parts::constant_weight::ConstantWeight;
+use crate::parts::items::Items;
 
 /// About the number of rows of a segment's matrix: with more, the turned columns would not stay in a cache; with fewer, the products of
 /// segments would be added more often.
@@ -152,9 +153,14 @@ impl Layout {
         ((item / self.classes as u64) as usize, (item % self.classes as u64) as usize)
     }
 
+    /// The items.
+    pub fn items(&self) -> Items {
+        Items { shape: self.shape, records: self.records_per_item }
+    }
+
     /// Bits of an item.
     pub fn item_bits(&self) -> u64 {
-        self.records_per_item * self.shape.record_bits
+        self.items().bits()
     }
 
     /// Halves and baby steps: turns of a selected column.
@@ -221,15 +227,5 @@ impl Layout {
     pub fn turned(&self, slot: usize, half: usize, places: usize) -> usize {
         let (row, place) = (slot / self.row_slots, slot % self.row_slots);
         (row ^ half) * self.row_slots + (place + self.row_slots - places) % self.row_slots
-    }
-
-    /// The bits of an item, with its changes.
-    pub fn item(&self, database: &Database, item: u64) -> Result<Vec<u8>> {
-        let mut out = vec![0; self.item_bits().div_ceil(8) as usize];
-        let (first, bits) = (item * self.records_per_item, self.shape.record_bits);
-        for (place, index) in (first..self.shape.records.min(first + self.records_per_item)).enumerate() {
-            put_bits(&database.record(index)?, 0, bits, &mut out, place as u64 * bits);
-        }
-        Ok(out)
     }
 }

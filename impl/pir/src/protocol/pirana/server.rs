@@ -4,21 +4,18 @@ use std::ops::Range;
 
 use bfv::Lifted;
 use lattice::Rlwe;
-use lattice::wire::{Reader, SEED_BYTES};
 use ring::{Ntt, PolyMatrix, PolyPairs};
 
 use super::Set;
 use super::column::encode;
 use super::engine::Engine;
-use super::keys::{ServerKeys, key_bytes};
 use super::set::NAME;
 use super::update::rewrite;
 use crate::core::threads::side_by_side;
 use crate::core::{
-    Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, client_of,
-    for_each_query, only, protocol,
+    Change, Context, Database, Group, Messages, Request, Result, TableBytes, Turns, answers, only, protocol,
 };
-use crate::parts::bfv::write_half;
+use crate::parts::bfv::{Asked, ServerKeys, keys_bytes, query_bytes, read_queries, write_ciphertexts};
 use crate::parts::buckets::Places;
 
 /// The database and the keys of all clients.
@@ -32,20 +29,8 @@ pub struct Server {
     clients: Vec<ServerKeys>,
 }
 
-/// A query, with the keys of the client that asks.
-pub struct Asked<'a> {
-    keys: &'a ServerKeys,
-    /// A ciphertext for each bit of the codeword.
-    bits: Vec<Rlwe<u32, Ntt>>,
-}
-
 /// The lifted bits of a query; none where columns have a ciphertext each.
 type Operands = Vec<Lifted<u32>>;
-
-/// Bytes of a query: the seed of its masks, and bodies.
-pub fn query_bytes(set: &Set, bits: usize) -> usize {
-    SEED_BYTES + (bits as u64).saturating_mul(set.ring.wire_bytes()) as usize
-}
 
 impl Server {
     /// All stored plaintexts.
@@ -60,29 +45,15 @@ impl Server {
 
     /// The queries of some requests.
     pub(super) fn parse(&self, requests: &[Request]) -> Result<Vec<Asked<'_>>> {
-        let (engine, mut asked) = (&self.engine, Vec::new());
-        let bits = engine.layout.code.bits;
-        for request in requests {
-            let keys = client_of(&self.clients, request.session)?;
-            let parts = [("query", query_bytes(&engine.set, bits))];
-            for_each_query(NAME, std::slice::from_ref(request), &parts, |parts| {
-                let mut input = Reader::of(parts[0]);
-                let masks = input.seed().prg();
-                let bit = |number: u64| {
-                    let b = input.poly(&engine.ring).map_err(Error::in_message("query"))?;
-                    Ok(Rlwe { a: engine.ring.expand(&masks, number), b })
-                };
-                asked.push(Asked { keys, bits: (0..bits as u64).map(bit).collect::<Result<_>>()? });
-                Ok(())
-            })?;
-        }
-        Ok(asked)
+        let Engine { set, layout, ring, .. } = &self.engine;
+        let bits = layout.code.bits;
+        read_queries(NAME, requests, &self.clients, (ring, query_bytes(&set.ring, bits), bits))
     }
 
     /// The bits of a query as operands of products.
     fn lift(&self, asked: &Asked, threads: usize) -> Result<Operands> {
         let Some(multiplier) = &self.engine.multiplier else { return Ok(Vec::new()) };
-        side_by_side(asked.bits.iter(), threads, |bit| Ok(multiplier.lift(bit)?))
+        side_by_side(asked.ciphertexts.iter(), threads, |bit| Ok(multiplier.lift(bit)?))
     }
 
     /// For each of some columns an encryption of the unit vector of the class, or of zeros.
@@ -93,7 +64,7 @@ impl Server {
         threads: usize,
     ) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let Engine { layout, gadget, multiplier, .. } = &self.engine;
-        let Some(multiplier) = multiplier else { return Ok(asked.bits[columns].to_vec()) };
+        let Some(multiplier) = multiplier else { return Ok(asked.ciphertexts[columns].to_vec()) };
         let key = asked.keys.relinearisation()?;
         let product = |column: usize| {
             let ones = layout.code.ones(column as u64);
@@ -105,12 +76,13 @@ impl Server {
     /// A selected column at every half and baby step.
     fn turn(&self, keys: &ServerKeys, column: Rlwe<u32, Ntt>) -> Result<Vec<Rlwe<u32, Ntt>>> {
         let Engine { layout, gadget, .. } = &self.engine;
+        let id = self.engine.scheme.modulus().id();
         let mut turned: Vec<Rlwe<u32, Ntt>> = Vec::with_capacity(layout.halves * layout.baby);
         for half in 0..layout.halves {
-            let first = if half == 0 { column.clone() } else { gadget.automorphism(&column, keys.swap()?)? };
+            let first = if half == 0 { column.clone() } else { gadget.automorphism(&column, keys.of(id.swap())?)? };
             turned.push(first);
             for _ in 1..layout.baby {
-                turned.push(gadget.automorphism(&turned[turned.len() - 1], keys.baby()?)?);
+                turned.push(gadget.automorphism(&turned[turned.len() - 1], keys.of(id.rotation(layout.giants))?)?);
             }
         }
         Ok(turned)
@@ -150,14 +122,15 @@ impl Server {
 
     /// The ciphertexts of an answer: the sums of each, turned and added.
     fn sum(&self, asked: &Asked, products: &PolyPairs, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
-        let Engine { layout, gadget, ring, .. } = &self.engine;
+        let Engine { layout, gadget, ring, scheme, .. } = &self.engine;
+        let one = scheme.modulus().id().rotation(1);
         let sum = |first| {
             let mut sum: Option<Rlwe<u32, Ntt>> = None;
             for number in (first..first + layout.giants).rev() {
                 let [a, b] = products.get(number)?;
                 let mut next = Rlwe { a, b };
                 if let Some(sum) = &sum {
-                    next.add_assign(ring, &gadget.automorphism(sum, asked.keys.giant()?)?);
+                    next.add_assign(ring, &gadget.automorphism(sum, asked.keys.of(one)?)?);
                 }
                 sum = Some(next);
             }
@@ -214,9 +187,10 @@ impl protocol::Server for Server {
     }
 
     fn receive(&mut self, messages: &Messages, _: &mut Context) -> Result<u64> {
-        let bytes = key_bytes(&self.engine.set, &self.engine.layout);
+        let Engine { set, gadget, exponents, .. } = &self.engine;
+        let bytes = keys_bytes(&set.ring, exponents.len() as u64);
         let keys = only("keys", messages)?.clone().check(NAME, "keys", bytes)?;
-        self.clients.push(ServerKeys::read(&self.engine, keys.payload())?);
+        self.clients.push(ServerKeys::read(gadget, set.fingerprint()?, exponents, keys.payload())?);
         Ok(self.clients.len() as u64)
     }
 
@@ -239,16 +213,10 @@ impl protocol::Server for Server {
                 .collect::<Result<Vec<_>>>()
         })?;
         let Engine { set, layout, ring, .. } = &self.engine;
-        let moduli = set.switch.map_or([None; 2], |switch| [switch.mask_modulus, switch.body_modulus].map(Some));
         let mut sums = sums.into_iter();
         clock.time("answer_write", Group::Online, || {
-            answers(NAME, requests, layout.answers * set.answer_bytes(), |_, mut out| {
-                for Rlwe { a, b } in sums.next().unwrap_or_default() {
-                    for (half, modulus) in [a, b].into_iter().zip(moduli) {
-                        let bytes = write_half(ring, half, modulus);
-                        out.split_off_mut(..bytes.len()).unwrap_or_default().copy_from_slice(&bytes);
-                    }
-                }
+            answers(NAME, requests, layout.answers * set.answer_bytes(), |_, out| {
+                write_ciphertexts(ring, sums.next().unwrap_or_default(), set.switch, out);
                 Ok(())
             })
         })

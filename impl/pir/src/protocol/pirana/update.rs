@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ring::{Ntt, Poly, PolyMatrix, Work};
+use ring::{PolyMatrix, Work};
 
-use super::column::{moved, plaintext};
+use super::column::moved;
 use super::engine::Engine;
 use super::{Layout, Set};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Result};
+use crate::parts::slots::{plaintext, values};
 
 /// Plaintexts that are made before they are stored.
 const GROUP: usize = 32;
@@ -31,22 +32,22 @@ pub fn rewrite(
         let matrix = &mut segments[column / layout.segment_columns()];
         let item = |class: usize| {
             let number = column as u64 * layout.classes as u64 + class as u64;
-            Ok((class, layout.item(laid_out, number)?))
+            Ok((class, layout.items().item(laid_out, number)?))
         };
         let items = classes.into_iter().map(item).collect::<Result<Vec<_>>>()?;
         let renew = |polynomial: usize| {
             let turn = layout.turn(polynomial);
             let place = (layout.matrix_row(column, turn), layout.matrix_column(turn));
-            let mut values = stored(engine, &matrix.get(place.0, place.1)?)?;
+            let mut slots = values(&engine.scheme, matrix.get(place.0, place.1)?)?;
             for (class, item) in &items {
                 for repetition in 0..layout.repetitions {
                     let slot = layout.slot(repetition, *class);
                     let slot = layout.turned(slot, turn.half, turn.baby * layout.giants);
                     let entry = layout.entry(polynomial, repetition);
-                    engine.read_entry(item, entry, &mut values[slot * words..][..words]);
+                    engine.read_entry(item, entry, &mut slots[slot * words..][..words]);
                 }
             }
-            Ok((place, plaintext(engine, &values)?))
+            Ok((place, plaintext(&engine.scheme, &slots)?))
         };
         let mut made = Vec::new();
         for first in (0..layout.polynomials).step_by(GROUP) {
@@ -56,15 +57,6 @@ pub fn rewrite(
         made.iter().try_for_each(|group| matrix.set(group, context.threads))?;
     }
     Ok(())
-}
-
-/// The values in the slots of a stored plaintext.
-fn stored(engine: &Engine, plaintext: &Poly<u32, Ntt>) -> Result<Vec<u64>> {
-    let ring = &engine.ring;
-    let mut coefficients = vec![0; ring.n()];
-    ring.rns().compose_centred_wrapping(ring.inverse(plaintext.clone()).as_slice(), &mut coefficients);
-    let short: Vec<i64> = coefficients.into_iter().map(|x| x as i64).collect();
-    Ok(engine.scheme.modulus().decode(&short)?)
 }
 
 /// The work of making the plaintexts of a changed column again.

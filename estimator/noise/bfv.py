@@ -1,0 +1,76 @@
+"""Errors of BFV and GBFV ciphertexts that are multiplied, switched and answered, as protocols share them.
+
+A ciphertext of the plaintext z has the phase (q z / t) + e, with e in units of q, and decrypts while |t e / q| < 1/2.
+A key switch adds V = N sigma^2 sum E[x^2] / P^2 + (1 + N E[s^2]) / 12, by its key and by the division by P.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from . import lattice
+from .error import Noise, ratio
+from .hintlesspir import digit_squares
+from .ring_setting import Floats, Rings
+
+
+def norms(plaintext: dict) -> tuple[float, float, float, float]:
+    """Of t(X) and t(X)^2 the squared norms; E[c^2] for t times uniform fractions times a multiple of t, in units of it.
+
+    The last is that of the worst fractions. The coefficients of t and t^2 do not meet modulo X^N + 1.
+    """
+    match plaintext["kind"]:
+        case "integer":
+            t = float(plaintext["modulus"])
+            return t**2, t**4, (t**2 - 1) / 12, t**2 / 4
+        case "binomial":
+            b = float(plaintext["base"])
+            norm = 1 + b**2
+            # Digits of variance (b^2 + 2)/12, neighbours with covariance -b/8: an end is followed by the other sign.
+            return norm, 1 + 4 * b**2 + b**4, (b**2 + 2) / 12 + 2 * b * (b / 8) / norm, ((1 + b) ** 2 / 2) ** 2 / norm
+        case _:
+            norm, square = 1.0 + 4 + 16, 1.0 + 16 + 144 + 256 + 256
+            return norm, square, square / norm / 12, (49 / 2) ** 2 / norm
+
+
+class Steps:
+    """Variances in units of q, over arrays of descriptions."""
+
+    def __init__(self, descriptions: Sequence[dict]) -> None:
+        self.layouts = [d["layout"] for d in descriptions]
+        self.rings = Rings.of([d["instances"][0] for d in descriptions])
+        self.norm, self.square_norm, self.random, self.worst = np.array(
+            [norms(o["plaintext"]) for o in self.layouts], dtype=float
+        ).T
+        self.special = np.array([o.get("special_modulus", 1) for o in self.layouts], dtype=float)
+        self.digits = np.array([digit_squares(d, 0) for d in descriptions])
+
+    @property
+    def words(self) -> list[str]:
+        """The digits of key switches."""
+        return [f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues" for o in self.layouts]
+
+    def weighted(self, under: Rings) -> Floats:
+        """The variance of the rounding of a mask and a body."""
+        return np.asarray((1 + under.n * np.asarray(under.secret.square)) / 12)
+
+    def switch_key(self, under: Rings) -> Floats:
+        """What the key of a switch adds."""
+        return np.asarray(under.n * np.asarray(under.fresh.variance) * self.digits / self.special**2)
+
+    def switch(self, under: Rings) -> Floats:
+        """What a key switch adds."""
+        return np.asarray(self.switch_key(under) + np.where(self.special > 1, self.weighted(under), 0.0))
+
+    def answer(self, under: Rings, variance: Floats) -> Noise:
+        """A sum of that variance, in units of the distance of messages, after the switch if there is one."""
+        mask, body = (
+            np.array([o.get(key, q) for o, q in zip(self.layouts, under.modulus)], dtype=object)
+            for key in ("mask_modulus", "body_modulus")
+        )
+        switched = lattice.split_modulus_switch(under.n, under.modulus, mask, body, under.secret, Noise(variance))
+        return switched.scaled(self.norm / np.asarray(ratio(body, 1)) ** 2)
+
+    def messages(self, errors: Callable[[Rings], Floats]) -> Noise:
+        """Errors in units of q as errors in units of the distance of messages."""
+        return Noise(errors(self.rings) * self.norm / np.asarray(ratio(self.rings.modulus, 1)) ** 2)

@@ -1,0 +1,78 @@
+"""Errors of one-hot PIR, the variant that a thesis compares PIRANA with.
+
+`bfv.py` has the steps. Further:
+- Column selectors are fresh, or a key switch more where they are turned. Their products with plaintexts come first,
+  then the product with the row selector, which adds up errors of both.
+- Random data: variances of all products add up. Any data: all products of one selector's error may add up in phase,
+  over the diagonals of a block and over the entries of an answer, and those of a turn's key switch over giant steps.
+  What the row selector's error is multiplied by has a mask of its own for each entry.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .bfv import Steps
+from .ring_setting import Floats, Rings, bound_by_key, numbers
+from .stage import Chance, Decision, Stage, stages
+
+
+class _Chain(Steps):
+    """Variances in units of q, over arrays of descriptions."""
+
+    def __init__(self, descriptions: Sequence[dict]) -> None:
+        super().__init__(descriptions)
+        layouts = self.layouts
+        self.blocks, self.width = numbers(layouts, "column_blocks"), numbers(layouts, "block_columns")
+        self.baby, self.giants = numbers(layouts, "baby_steps"), numbers(layouts, "giant_steps")
+        entries, self.answers = numbers(layouts, "entries_per_record"), numbers(layouts, "answer_ciphertexts")
+        rows = np.array([2 if o["plaintext"]["kind"] == "integer" else 1 for o in layouts])
+        #: Entries of the mean ciphertext of an answer, and of the fullest.
+        self.mean = entries / self.answers
+        self.most = np.minimum(entries, numbers(layouts, "plaintext_slots") / rows)
+
+    def fresh(self, under: Rings) -> Floats:
+        """A selector."""
+        return np.asarray(np.asarray(under.fresh.variance) + 1 / 12)
+
+    def column(self, under: Rings, any_data: bool = False) -> Floats:
+        """What diagonals select of one entry."""
+        fresh, switch = self.fresh(under), self.switch(under)
+        if any_data:
+            turns = (self.baby - 1) * self.giants**2
+            products = self.worst * self.blocks * (self.width**2 * fresh + turns * switch)
+        else:
+            turned = (self.baby - 1) / self.baby
+            products = self.random * self.blocks * self.width * (fresh + turned * switch)
+        return np.asarray(under.n * products + (self.giants - 1) * switch)
+
+    def sum(self, under: Rings, any_data: bool = False) -> Floats:
+        """The products with the row selector of all entries in one answer, turned and added."""
+        key, switch = under.n * np.asarray(under.secret.square), self.switch(under)
+        cross = under.n * self.square_norm / self.norm * self.weighted(under)
+        own = cross * self.fresh(under) + (1 + key + 2 * key**2) / 12 + switch
+        entries = self.most if any_data else self.mean
+        together = entries**2 if any_data else entries
+        return np.asarray(together * cross * self.column(under, any_data) + entries * own + (entries - 1) * switch)
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
+    """`column`, `sum`, and `answer`, which decides the coefficients of plaintexts."""
+    errors = _Chain(descriptions)
+    rings, stage = errors.rings, stages("onehot")
+    bound, key = bound_by_key(lambda under: errors.answer(under, errors.sum(under, any_data=True)), rings)
+    return [
+        stage("column", errors.messages(errors.column), digits=errors.words, terms=rings.n),
+        stage("sum", errors.messages(errors.sum), digits=errors.words, terms=rings.n),
+        stage(
+            "answer",
+            errors.answer(rings, errors.sum(rings)),
+            bound,
+            decision=Decision(
+                threshold=0.5,
+                union={"coefficients": rings.n, "ciphertexts of a record": errors.answers},
+                key=key,
+            ),
+            terms=rings.n,
+        ),
+    ]

@@ -1,0 +1,64 @@
+//! CwPIR's parameter set.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::layout::{Layout, Selection};
+use crate::core::{Error, FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range, power_of_two};
+use crate::parts::bfv::{FamilyRing, Plaintext, Switch, half_bytes};
+
+/// Name of the protocol.
+pub(super) const NAME: &str = "cwpir";
+
+/// The tables of params/cwpir/*.toml.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// Words and products.
+    pub selection: Selection,
+    /// Ciphertexts and keys; the plaintext modulus is an integer.
+    pub ring: FamilyRing,
+    /// Moduli of the ciphertexts of an answer; absent: they stay modulo q.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
+}
+
+/// Most ones of a word: at 32 the words of 67 bits are as many as numbers of 64 bits, and more would only cost products.
+const MOST_ONES: usize = 32;
+
+impl ParameterSet for Set {
+    fn check(&self) -> Result<()> {
+        self.ring.check()?;
+        let Plaintext::Integer { modulus } = self.ring.plaintext else {
+            let problem =
+                "coefficients carry records, so the plaintext modulus is an integer: write { kind = \"integer\", .. }.";
+            return Err(Error::value("ring.plaintext", problem));
+        };
+        match self.selection {
+            Selection::Plain { weight } => in_range("selection.weight", weight, 1..=MOST_ONES)?,
+            // k! has an inverse; in a tree of another number of factors two that share an error would meet late.
+            Selection::Arithmetic { weight } => {
+                power_of_two("selection.weight", weight, 1..=MOST_ONES.min(modulus as usize - 1), "")?;
+            }
+            Selection::Folklore {} => {}
+        }
+        self.switch.map_or(Ok(()), |switch| switch.check(modulus))
+    }
+}
+
+impl Set {
+    /// The database's layout.
+    pub fn layout(&self, shape: Shape) -> Result<Layout> {
+        Ok(Layout::new(shape, self.selection, self.ring.degree, self.ring.slot_bits()?))
+    }
+
+    /// Identifies the set in messages that only a server of the same set can use.
+    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
+        fingerprint(self, &[])
+    }
+
+    /// Bytes of a ciphertext of an answer.
+    pub fn answer_bytes(&self) -> usize {
+        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits()).iter().sum::<u64>() as usize
+    }
+}

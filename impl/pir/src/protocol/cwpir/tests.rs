@@ -1,0 +1,214 @@
+use ring::Kernel;
+
+use super::*;
+use crate::core::database::Database;
+use crate::core::noise::StageNoise;
+use crate::core::protocol::Server as _;
+use crate::core::session::{ClientSession, ServerSession};
+use crate::core::transcript::Link;
+use crate::core::workload::Shape;
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, conformance, context, read, refuses, retrieves_all, retrieves_long_records,
+};
+
+const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
+
+fn plain(weight: usize) -> String {
+    format!("{{ operator = \"plain\", weight = {weight} }}")
+}
+
+fn arithmetic(weight: usize) -> String {
+    format!("{{ operator = \"arithmetic\", weight = {weight} }}")
+}
+
+const FOLKLORE: &str = "{ operator = \"folklore\" }";
+
+/// A ring of degree 64 and plaintexts of 10 bits a coefficient.
+fn text(selection: &str, switch: &str) -> String {
+    format!(
+        "protocol = \"cwpir\"\ntitle = \"test\"\nselection = {selection}\n[source]\nkind = \"own\"\n[ring]\ndegree = 64\n\
+         modulus = \"268432897 * 268428161 * 268425089 * 268424449 * 268423553\"\nspecial_modulus = 268423297\n\
+         digit_bits = 28\nplaintext = {{ kind = \"integer\", modulus = 1153 }}\nsecret = {{ kind = \"ternary\" }}\n\
+         error = {{ stddev = 3.2 }}\n{switch}"
+    )
+}
+
+fn set(selection: &str, switch: &str) -> Set {
+    read::<Cwpir>(&text(selection, switch)).unwrap()
+}
+
+conformance!(every: Cwpir, set(&plain(2), SWITCH), ALL_SHAPES, 3, 4);
+
+/// Every operator, codewords of any weight, bits of words in several ciphertexts.
+#[test]
+fn every_operator_serves() {
+    for selection in [plain(1), plain(3), plain(4), arithmetic(1), arithmetic(2), arithmetic(4), FOLKLORE.into()] {
+        for (records, bits) in [(1, 1), (2, 600), (77, 641), (200, 400)] {
+            check_everywhere::<Cwpir>(&set(&selection, SWITCH), records, bits, 2, 3);
+        }
+    }
+}
+
+#[test]
+fn every_record_is_found() {
+    for selection in [plain(2), arithmetic(2), FOLKLORE.into()] {
+        let database = Database::seeded([9; 16], Shape::new(67, 700).unwrap());
+        for (index, record) in retrieves_all::<Cwpir>(&set(&selection, ""), &database).into_iter().enumerate() {
+            assert_eq!(record, database.record(index as u64).unwrap(), "{selection}, record {index}");
+        }
+    }
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<Cwpir>(&set(&plain(2), SWITCH));
+}
+
+/// A product of operands is one at its own item alone: checked in the clear, for all pairs of items.
+#[test]
+fn words_select_their_own_items() {
+    for selection in [Selection::Plain { weight: 1 }, Selection::Plain { weight: 3 }, Selection::Folklore {}] {
+        for items in [1, 2, 3, 16, 61] {
+            let layout = Layout::new(Shape::new(items, 700).unwrap(), selection, 64, 10);
+            assert_eq!(layout.count() as u64, items);
+            for asked in 0..layout.count() {
+                let ones = layout.ones(asked);
+                assert!(ones.iter().all(|bit| *bit < layout.code.bits));
+                let bit = |bit: usize| usize::from(ones.contains(&bit));
+                let operand = |i: usize| match selection {
+                    Selection::Folklore {} if i % 2 == 1 => 1 - bit(i / 2),
+                    Selection::Folklore {} => bit(i / 2),
+                    _ => bit(i),
+                };
+                for item in 0..layout.count() {
+                    let product: usize = layout.operands_of(item).into_iter().map(operand).product();
+                    assert_eq!(product, usize::from(item == asked), "{selection:?}: {asked} and {item} of {items}");
+                    assert_eq!(layout.operands_of(item).len(), layout.products() + 1);
+                }
+            }
+        }
+    }
+}
+
+/// The lengths of words for k = 2 that CwPIR's measurements use.
+#[test]
+fn words_are_as_long_as_published() {
+    let lengths = [24, 33, 46, 65, 92, 129, 182, 257, 363, 513, 725];
+    for (log2, length) in (8..).zip(lengths) {
+        let layout = Layout::new(Shape::new(1 << log2, 163_840).unwrap(), Selection::Plain { weight: 2 }, 8192, 20);
+        assert_eq!((layout.code.bits, layout.polynomials, layout.ciphertexts()), (length, 1, 1));
+    }
+}
+
+/// A changed server has the plaintexts of one made of the changed database.
+#[test]
+fn updates_make_the_same_plaintexts() {
+    for bits in [5, 104, 1000] {
+        let (set, shape) = (set(&plain(2), ""), Shape::new(300, bits).unwrap());
+        let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
+        let mut context = context(Kernel::best(), 1);
+        let mut changed = server::Server::new(&set, &database, &mut context).unwrap();
+        for indices in [vec![0, 1, 150, 299], vec![1, 7]] {
+            let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
+            changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
+            assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
+            let fresh = server::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
+            assert!(changed.plaintexts() == fresh.plaintexts());
+        }
+    }
+}
+
+/// An expansion, a product of two bits or a tree of them, the sum over items, and the switch: over 20 keys.
+#[test]
+fn noise_is_that_of_the_steps() {
+    let (n, t) = (64f64, 1153f64);
+    let q: f64 = [268_432_897f64, 268_428_161.0, 268_425_089.0, 268_424_449.0, 268_423_553.0].iter().product();
+    let (weight, variance) = (2.0 / 3.0 * n, 3.2f64.powi(2));
+    let key = n * 5.0 * variance * 2f64.powi(56) / 12.0 / 268_423_297f64.powi(2);
+    let switch = key + (1.0 + weight) / 12.0;
+    // Polynomials in |s(zeta)|^2, whose moments are j! h^j.
+    type Variance = [f64; 5];
+    let product = |x: Variance, y: Variance| -> Variance {
+        let mut out = [(1.0 + 1.0) / 12.0 + key, (1.0 + 1.0) / 12.0, 1.0 / 12.0, 0.0, 0.0];
+        for j in 0..4 {
+            let sum = (x[j] + y[j]) * n * t.powi(2) / 12.0;
+            out[j] += sum;
+            out[j + 1] += sum;
+        }
+        out
+    };
+    let mean =
+        |x: Variance| -> f64 { (0..5).map(|j| x[j] * weight.powi(j as i32) * (1..=j).product::<usize>() as f64).sum() };
+    let coefficient = (4f64.powi(10) + 2.0) / 12.0;
+    for selection in [plain(2), plain(3), arithmetic(2), FOLKLORE.into()] {
+        let set = set(&selection, "[switch]\nmask_modulus = 268435456\nbody_modulus = 4194304\n");
+        let shape = Shape::new(20, 640).unwrap();
+        let layout = set.layout(shape).unwrap();
+        let parts = 2f64.powi(layout.depth as i32);
+        let bit = (variance + 1.0 / 12.0) / parts + (parts - 1.0) * switch;
+        // Of the roundings of key switches one a level meets the key's own value at a root.
+        let levels = f64::from(layout.depth) / 12.0;
+        let x: Variance = [bit - levels * weight, levels, 0.0, 0.0, 0.0];
+        // The terms of an inner product have the same error, the sum of two, whose products add up in phase.
+        let term = x.map(|part| 4.0 * part);
+        let selected = mean(match set.selection {
+            Selection::Plain { weight: 2 } => product(x, x),
+            Selection::Plain { .. } => product(product(x, x), x),
+            Selection::Arithmetic { .. } => product(term, term),
+            Selection::Folklore {} => product(product(product(x, x), product(x, x)), x),
+        });
+        let sum = n * coefficient * 20.0 * selected;
+        let answer = sum / q.powi(2) + 1.0 / 12.0 / 2f64.powi(44) + weight / 12.0 / 2f64.powi(56);
+        let measured = measured(&set, shape);
+        let stages = [("expansion", bit), ("selection", selected), ("sum", sum), ("answer", answer * q.powi(2))];
+        for (stage, predicted) in stages {
+            let found = measured.iter().find(|found| found.stage == stage).unwrap();
+            assert!(found.keys >= 20 && found.samples >= 1 << 14, "{stage}: {} samples", found.samples);
+            let difference = (found.stddev / (t * predicted.sqrt() / q)).log2();
+            assert!(difference.abs() < 0.3, "{selection}, {stage}: {difference} bits");
+        }
+    }
+}
+
+/// The errors of 20 clients, who have a key each.
+fn measured(set: &Set, shape: Shape) -> Vec<StageNoise> {
+    let (database, mut context) = (Database::seeded([9; 16], shape), context(Kernel::best(), 1));
+    let mut server = ServerSession::<Cwpir>::new(set, &database, &mut context).unwrap();
+    for client in 0..20 {
+        let mut asking = ClientSession::<Cwpir>::new(set, shape, &mut context).unwrap();
+        asking.connect(&mut server, &mut Link::new(Cwpir::NAME), &mut context).unwrap();
+        for query in 0..14 {
+            let index = (client * 97 + query * 31) % shape.records;
+            let request = asking.ask(&[index], &mut context).unwrap();
+            let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+            asking.extract(&response, &context).unwrap();
+            asking.log_errors(&server, (&request, &response), &mut context).unwrap();
+            asking.diagnose(&server, &request, &mut context).unwrap();
+        }
+    }
+    context.noise.summary()
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let arithmetic_text = text(&arithmetic(2), SWITCH);
+    refuses::<Cwpir>(&arithmetic_text, "weight = 2", "weight = 3", "selection.weight");
+    let text = text(&plain(2), SWITCH);
+    for (from, to, key) in [
+        ("weight = 2", "weight = 0", "selection.weight"),
+        ("weight = 2", "weight = 33", "selection.weight"),
+        (
+            "{ kind = \"integer\", modulus = 1153 }",
+            "{ kind = \"binomial\", slots = 8, base = 65620 }",
+            "ring.plaintext",
+        ),
+        ("degree = 64", "degree = 96", "ring.degree"),
+        ("special_modulus = 268423297", "special_modulus = 268432897", "ring.special_modulus"),
+        ("digit_bits = 28", "digit_bits = 1", "ring.digit_bits"),
+        ("\"ternary\"", "\"uniform\"", "ring.secret"),
+        ("body_modulus = 67108864", "body_modulus = 1153", "switch.body_modulus"),
+        ("\"cwpir\"", "\"simplepir\"", "protocol"),
+    ] {
+        refuses::<Cwpir>(&text, from, to, key);
+    }
+}

@@ -1,0 +1,55 @@
+//! The parameter set of one-hot PIR.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Layout;
+use crate::core::{FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, power_of_two};
+use crate::parts::bfv::{FamilyRing, Switch, half_bytes};
+
+/// Name of the protocol.
+pub(super) const NAME: &str = "onehot";
+
+/// The tables of params/onehot/*.toml.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// Most turns of a column selector, which have a key each but the first; more columns take giant steps of an entry's sums.
+    pub most_baby_steps: usize,
+    /// Whether the turns of column selectors are made once, from digits that are cut once; else for every entry again, all baby steps that may
+    /// be, as the thesis does.
+    pub hoisted: bool,
+    /// Ciphertexts, keys and slots.
+    pub ring: FamilyRing,
+    /// Moduli of the ciphertexts of an answer; absent: they stay modulo q.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switch: Option<Switch>,
+}
+
+impl ParameterSet for Set {
+    fn check(&self) -> Result<()> {
+        power_of_two("most_baby_steps", self.most_baby_steps, 1..=1 << 10, "")?;
+        self.ring.check()?;
+        let least = self.ring.sum_norm()? as u64;
+        self.switch.map_or(Ok(()), |switch| switch.check(least))
+    }
+}
+
+impl Set {
+    /// The database's layout.
+    pub fn layout(&self, shape: Shape) -> Result<Layout> {
+        let family = self.ring.plaintext.family();
+        let slots = (family.slots(self.ring.degree), family.rows(self.ring.degree));
+        Ok(Layout::new(shape, slots, self.ring.slot_bits()?, (self.most_baby_steps, self.hoisted)))
+    }
+
+    /// Identifies the set in messages that only a server of the same set can use.
+    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
+        fingerprint(self, &[])
+    }
+
+    /// Bytes of a ciphertext of an answer.
+    pub fn answer_bytes(&self) -> usize {
+        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits()).iter().sum::<u64>() as usize
+    }
+}

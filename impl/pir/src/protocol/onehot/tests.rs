@@ -1,0 +1,174 @@
+use ring::Kernel;
+
+use super::*;
+use crate::core::database::Database;
+use crate::core::noise::StageNoise;
+use crate::core::protocol::Server as _;
+use crate::core::session::{ClientSession, ServerSession};
+use crate::core::transcript::Link;
+use crate::core::workload::Shape;
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, conformance, context, read, refuses, retrieves_all, retrieves_long_records,
+};
+
+const INTEGER: &str = "{ kind = \"integer\", modulus = 7681 }";
+/// Eight slots of 127 bits.
+const BINOMIAL: &str = "{ kind = \"binomial\", slots = 8, base = 65620 }";
+/// Thirty-two slots of 8 bits.
+const SHORT: &str = "{ kind = \"binomial\", slots = 32, base = 16 }";
+const GOLDILOCKS: &str = "{ kind = \"goldilocks\" }";
+const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
+
+/// A ring of degree 64.
+fn text(plaintext: &str, baby: usize, hoisted: bool, switch: &str) -> String {
+    format!(
+        "protocol = \"onehot\"\ntitle = \"test\"\nmost_baby_steps = {baby}\nhoisted = {hoisted}\n[source]\nkind = \"own\"\n\
+         [ring]\ndegree = 64\nmodulus = \"268432897 * 268428161 * 268425089 * 268424449\"\nspecial_modulus = 268423553\n\
+         digit_bits = 28\nplaintext = {plaintext}\nsecret = {{ kind = \"ternary\" }}\nerror = {{ stddev = 3.2 }}\n{switch}"
+    )
+}
+
+fn set(plaintext: &str, baby: usize, hoisted: bool, switch: &str) -> Set {
+    read::<OneHot>(&text(plaintext, baby, hoisted, switch)).unwrap()
+}
+
+conformance!(every: OneHot, set(INTEGER, 4, true, SWITCH), ALL_SHAPES, 3, 4);
+
+#[test]
+fn every_family_serves() {
+    for (plaintext, baby, hoisted) in
+        [(SHORT, 4, false), (GOLDILOCKS, 2, true), (BINOMIAL, 1, true), (BINOMIAL, 8, false)]
+    {
+        for (records, bits) in [(1, 1), (500, 300), (33, 1100)] {
+            check_everywhere::<OneHot>(&set(plaintext, baby, hoisted, SWITCH), records, bits, 2, 3);
+        }
+    }
+}
+
+#[test]
+fn every_record_is_found() {
+    for (plaintext, records, bits) in [(INTEGER, 200, 100), (BINOMIAL, 100, 1100), (SHORT, 700, 20)] {
+        let database = Database::seeded([9; 16], Shape::new(records, bits).unwrap());
+        let found = retrieves_all::<OneHot>(&set(plaintext, 4, true, ""), &database);
+        for (index, record) in found.into_iter().enumerate() {
+            assert_eq!(record, database.record(index as u64).unwrap(), "{plaintext}, record {index}");
+        }
+    }
+}
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<OneHot>(&set(BINOMIAL, 4, true, SWITCH));
+}
+
+/// Every item has a slot of its own among the diagonals, and its entries slots of their own in an answer.
+#[test]
+fn items_have_places_of_their_own() {
+    for (slots, rows, entry_bits) in [(64, 2, 12), (8, 1, 127), (32, 1, 16), (2, 1, 63)] {
+        for (records, bits) in [(1, 1), (9, 100), (64, 13), (65, 700), (1000, 5000)] {
+            for (baby, hoisted) in [(1, true), (4, true), (4, false), (64, true)] {
+                let layout =
+                    Layout::new(Shape::new(records, bits).unwrap(), (slots, rows), entry_bits, (baby, hoisted));
+                let mut places = std::collections::BTreeSet::new();
+                for item in 0..layout.count() {
+                    let place = layout.diagonal(item);
+                    assert!(place.row < layout.matrix_rows() && place.giant < layout.giants && place.slot < slots);
+                    assert!(places.insert((place.row, place.giant, place.slot)), "{layout:?}");
+                }
+                for class in [0, layout.classes - 1] {
+                    let found: std::collections::BTreeSet<_> =
+                        (0..layout.entries).map(|entry| layout.found(class, entry)).collect();
+                    assert!(found.len() == layout.entries && found.iter().all(|found| found.0 < layout.answers));
+                }
+                assert!(layout.baby <= baby && layout.baby * layout.giants == layout.width);
+            }
+        }
+    }
+}
+
+/// A changed server has the plaintexts of one made of the changed database.
+#[test]
+fn updates_make_the_same_plaintexts() {
+    for (plaintext, bits) in [(INTEGER, 104), (INTEGER, 5), (BINOMIAL, 1000), (SHORT, 104)] {
+        let (set, shape) = (set(plaintext, 4, true, ""), Shape::new(300, bits).unwrap());
+        let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
+        let mut context = context(Kernel::best(), 1);
+        let mut changed = server::Server::new(&set, &database, &mut context).unwrap();
+        for indices in [vec![0, 1, 150, 299], vec![1, 7]] {
+            let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
+            changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
+            assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
+            let fresh = server::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
+            assert!(changed.plaintexts() == fresh.plaintexts());
+        }
+    }
+}
+
+/// Products with turned selectors, giant steps, a product with the row selector, the sum, and the switch: over 20 keys of each family.
+#[test]
+fn noise_is_that_of_the_steps() {
+    let q: f64 = [268_432_897f64, 268_428_161.0, 268_425_089.0, 268_424_449.0].iter().product();
+    let (n, weight, variance) = (64f64, 2.0 / 3.0 * 64.0, 3.2f64.powi(2));
+    let rounding = (1.0 + weight) / 12.0;
+    // Squared norms of t and of t^2, and the mean square of a product by a uniform short plaintext.
+    let (t, b) = (7681f64, 65_620f64);
+    let integer = (t.powi(2), t.powi(4), t * t / 12.0);
+    let binomial = (1.0 + b * b, 1.0 + 4.0 * b * b + b.powi(4), (b * b + 2.0) / 12.0 + 0.25);
+    for (plaintext, (norm, square, plain), records, bits) in
+        [(INTEGER, integer, 1500, 60), (BINOMIAL, binomial, 128, 1000)]
+    {
+        let shape = Shape::new(records, bits).unwrap();
+        let set = set(plaintext, 4, true, "[switch]\nmask_modulus = 268435456\nbody_modulus = 4194304\n");
+        let layout = set.layout(shape).unwrap();
+        assert!(layout.baby == 4 && layout.giants > 1, "{layout:?}");
+        let (rows, giants) = (layout.matrix_rows() as f64, layout.giants as f64);
+        let switch = n * 4.0 * variance * 2f64.powi(56) / 12.0 / 268_423_553f64.powi(2) + rounding;
+        let fresh = variance + 1.0 / 12.0;
+        let column = n * plain * rows * giants * (fresh + 0.75 * switch) + (giants - 1.0) * switch;
+        let product =
+            (column + fresh) * n * square / norm * rounding + (1.0 + weight + 2.0 * weight.powi(2)) / 12.0 + switch;
+        let entries = layout.entries as f64;
+        let sum = entries * product + (entries - 1.0) * switch;
+        let answer = sum / q.powi(2) + 1.0 / 12.0 / 2f64.powi(44) + weight / 12.0 / 2f64.powi(56);
+        let measured = measured(&set, shape);
+        for (stage, predicted) in [("column", column / q.powi(2)), ("sum", sum / q.powi(2)), ("answer", answer)] {
+            let found = measured.iter().find(|found| found.stage == stage).unwrap();
+            assert!(found.keys >= 20 && found.samples >= 1 << 14, "{stage}: {} samples", found.samples);
+            let difference = (found.stddev / (norm * predicted).sqrt()).log2();
+            assert!(difference.abs() < 0.3, "{plaintext}, {stage}: {difference} bits");
+        }
+    }
+}
+
+/// The errors of 20 clients, who have a key each.
+fn measured(set: &Set, shape: Shape) -> Vec<StageNoise> {
+    let (database, mut context) = (Database::seeded([9; 16], shape), context(Kernel::best(), 1));
+    let mut server = ServerSession::<OneHot>::new(set, &database, &mut context).unwrap();
+    for client in 0..20 {
+        let mut asking = ClientSession::<OneHot>::new(set, shape, &mut context).unwrap();
+        asking.connect(&mut server, &mut Link::new(OneHot::NAME), &mut context).unwrap();
+        for query in 0..14 {
+            let index = (client * 97 + query * 31) % shape.records;
+            let request = asking.ask(&[index], &mut context).unwrap();
+            let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
+            asking.extract(&response, &context).unwrap();
+            asking.log_errors(&server, (&request, &response), &mut context).unwrap();
+            asking.diagnose(&server, &request, &mut context).unwrap();
+        }
+    }
+    context.noise.summary()
+}
+
+#[test]
+fn values_out_of_range_are_refused_by_name() {
+    let text = text(INTEGER, 4, true, SWITCH);
+    for (from, to, key) in [
+        ("most_baby_steps = 4", "most_baby_steps = 3", "most_baby_steps"),
+        ("degree = 64", "degree = 96", "ring.degree"),
+        ("modulus = 7681", "modulus = 7687", "ring.plaintext"),
+        ("body_modulus = 67108864", "body_modulus = 7681", "switch.body_modulus"),
+        ("\"onehot\"", "\"simplepir\"", "protocol"),
+    ] {
+        refuses::<OneHot>(&text, from, to, key);
+    }
+}
