@@ -22,4 +22,4 @@ pub use multiply::{Lifted, Multiplier, MultiplyShape, Tensor};
 pub use plain::{Family, ModulusId, PlainModulus};
 pub use products::{Diagonals, sum_products, sum_products_work};
 pub use scheme::Scheme;
-pub use switching::{ChainKeys, KeyHalf, RnsGadget, RotationChain, SeededKey, SwitchShape, SwitchingKey};
+pub use switching::{ChainKeys, KeyHalf, LevelKeys, RnsGadget, RotationChain, SeededKey, SwitchShape, SwitchingKey};

@@ -18,6 +18,7 @@ use crate::protocol::{
     inspire::Inspire,
     inspire2::Inspire2,
     kspir::Kspir,
+    onionpir::OnionPir,
     piano::Piano,
     pirana::Pirana,
     pirouette::{Pirouette, PirouetteH},
@@ -105,7 +106,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 16] = [
+static PROTOCOLS: [Protocol; 17] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -118,6 +119,7 @@ static PROTOCOLS: [Protocol; 16] = [
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),
     entry::<Spiral>(env!("PIRLAB_SOURCE_SPIRAL")),
+    entry::<OnionPir>(env!("PIRLAB_SOURCE_ONIONPIR")),
     entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
     entry::<Pirana>(env!("PIRLAB_SOURCE_PIRANA")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),

@@ -8,9 +8,11 @@ mod chain;
 mod digits;
 mod gadget;
 mod key;
+mod levels;
 mod switch;
 
 pub use chain::{ChainKeys, RotationChain};
 pub use digits::Digits;
 pub use gadget::{RnsGadget, SwitchShape};
 pub use key::{KeyHalf, SeededKey, SwitchingKey};
+pub use levels::LevelKeys;

@@ -2,10 +2,12 @@
 
 mod answer;
 mod family;
+mod keyed;
 mod secret;
 
 pub use answer::{AnswerOpener, Switch, half_bytes, write_half};
 pub use family::{FamilyRing, Plaintext};
+pub use keyed::KeyedRing;
 pub use secret::BfvSecret;
 
 use std::sync::Arc;
@@ -94,7 +96,7 @@ impl BfvRing {
 
     /// Bits of a coefficient on the wire, residue by residue.
     pub fn coefficient_bits(&self) -> u64 {
-        self.primes().iter().map(|prime| u64::from(lattice::wire::residue_bits(*prime))).sum()
+        bits(self.primes())
     }
 
     /// Bytes of a polynomial on the wire.
@@ -127,4 +129,9 @@ impl BfvRing {
             protects: protects.into(),
         }
     }
+}
+
+/// Bits of a residue modulo each prime.
+fn bits(primes: &[u64]) -> u64 {
+    primes.iter().map(|prime| u64::from(lattice::wire::residue_bits(*prime))).sum()
 }

@@ -5,6 +5,7 @@ pub mod hintlesspir;
 pub mod inspire;
 pub mod inspire2;
 pub mod kspir;
+pub mod onionpir;
 pub mod piano;
 pub mod pirana;
 pub mod pirouette;
