@@ -10,16 +10,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..modulus import parse_modulus
 from . import lattice
 from .error import Noise, ratio
 from .hintlesspir import digit_squares
-from .lattice.conversion import converted_product
 from .lattice import RgswNoise
+from .lattice.conversion import converted_product
 from .respire import first_dimension
 from .ring_setting import Floats, Keys, Rings, bound_by_key, numbers
 from .spiral import CONSTANT_TERMS, OPENED
 from .stage import Decision, Stage, stages
-from ..modulus import parse_modulus
 
 
 class _Chain:

@@ -33,6 +33,8 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("spiral/secure-pack-256mb", 5003, 1000, 2, 2),
         ("spiral/secure-base-256mb", 17, 100_000, 1, 0),
         ("spiral/secure-stream-256mb", 5003, 1000, 1, 1),
+        ("onionpir/repaired-40", 5003, 1000, 2, 2),
+        ("onionpir/repaired-20", 17, 800_000, 1, 0),
         ("pirouette/smoke", 17, 80_000, 1, 1),
     ];
     let (one, other) = ROWS.split_at(ROWS.len() / 2);

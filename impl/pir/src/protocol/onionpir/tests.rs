@@ -26,23 +26,27 @@ fn set(text: &str) -> Set {
 
 conformance!(every: OnionPir, set(&text()), ALL_SHAPES, 1, 3);
 
+/// The toy with q of twice as many primes.
+fn wide() -> String {
+    text().replace("67043329\"", "67043329 * 134176769 * 134111233\"")
+}
+
 /// Dimensions of two, keys modulo q, whole answers, at shapes of small, middle and long records.
 fn binary() -> String {
-    text().replace("one-hot", "binary").replace("special_modulus = \"33538049\"\n", "").replace(SWITCH, "")
+    wide().replace("one-hot", "binary").replace("special_modulus = \"33538049\"\n", "").replace(SWITCH, "")
 }
 const SHAPES: &[(u64, u64)] = &[(1, 1), (5000, 100), (37, 2049)];
 conformance!(binary: OnionPir, set(&binary()), SHAPES, 2, 3);
 
 #[test]
 fn other_digits_and_moduli_serve_as_well() {
-    let wide = text().replace("67043329\"", "67043329 * 134176769 * 134111233\"");
     for (bits, digits) in [(16, 1), (5, 3), (1, 2)] {
         let other = text().replace("plain_bits = 8", &format!("plain_bits = {bits}"));
         let other = other.replace("plain_digits = 2", &format!("plain_digits = {digits}"));
         check_everywhere::<OnionPir>(&set(&other), 777, 77, 2, 2);
     }
     // Digits that exceed a prime, and a plaintext modulus of 60 bits.
-    let longest = wide.replace("plain_bits = 8", "plain_bits = 30").replace(SWITCH, "");
+    let longest = wide().replace("plain_bits = 8", "plain_bits = 30").replace(SWITCH, "");
     check_everywhere::<OnionPir>(&set(&longest), 777, 77, 1, 2);
     // Columns that do not fill the last dimension.
     for records in [9, 17, 33, 65, 150] {
