@@ -75,7 +75,15 @@ def test_unit_vectors_have_four_products_for_one(described):
 def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further):
     out = tmp_path / "r.json"
     # Eight coordinates of the first dimension, a dimension of two and one of four, or three of two; none is empty.
-    command = [binary, "run", root / f"params/onionpir/{name}.toml", "--records", "64", "--record-bits", str(SETS[name])]
+    command = [
+        binary,
+        "run",
+        root / f"params/onionpir/{name}.toml",
+        "--records",
+        "64",
+        "--record-bits",
+        str(SETS[name]),
+    ]
     command += ["--with", "row_bits=3", "--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
     subprocess.run([*command, "--no-probe", "--noise-seconds", "1", "--out", out], check=True, capture_output=True)
     record = json.loads(out.read_text())
