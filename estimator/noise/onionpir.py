@@ -1,8 +1,8 @@
 """Errors of OnionPIR (ePrint 2021/1081), of every ciphertext between a query and its answer.
 
 A key switch of the expansion adds V_ks = N sigma^2 sum E[x^2] / P^2, and (1 + N E[s^2]) / 12 for the division by P.
-What the expansion leaves is the mean over all coefficients, as for Spiral. Selectors are unit vectors or bits: a product
-with a selector of 0 or 1 adds N sum E[x^2] (V_mask + V_body), one of 1 also what dropped digits change.
+What the expansion leaves is the mean over all coefficients, as for Spiral. Selectors are unit vectors or bits: a
+product with a selector of 0 or 1 adds N sum E[x^2] (V_mask + V_body), one of 1 also what dropped digits change.
 """
 
 from collections.abc import Sequence
