@@ -91,6 +91,6 @@ def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further)
     measured = {s["stage"]: s for s in record["noise"]}
     assert set(measured) == {"leaf", "selector_body", "selector_mask", "first_dimension", "folding", "answer"}
     for stage in prediction["noise"]["stages"]:
-        # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index, not with half.
+        # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index.
         index = 0.6 if (name, further) == ("original", "binary") and stage["stage"] in ("folding", "answer") else 0.3
         assert abs(log2(measured[stage["stage"]]["stddev"] / stage["stddev"])) < index, stage["stage"]
