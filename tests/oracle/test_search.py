@@ -92,6 +92,15 @@ SMALL["spiral"] = {
     "switch.mask_modulus": [11, 9],
     "switch.body_modulus": [2, 1],
 }
+SMALL["onionpir"] = {
+    "ring": space_file.load("onionpir").narrowed().axes[0].values[:2],
+    "plain_bits": [28, 18],
+    "row_bits": [6, 8],
+    "gadgets.selector": space_file.load("onionpir").narrowed().axes[4].values[1::2],
+    "gadgets.conversion": [{"base_log2": 14}, {"base_log2": 20}],
+    "switch.mask_modulus": [11, 9],
+    "switch.body_modulus": [2, 1],
+}
 SMALL["inspire0"] = SMALL["ypir"] | {"body": ["packed", "merged"]}
 
 

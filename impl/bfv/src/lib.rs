@@ -23,5 +23,5 @@ pub use plain::{Family, ModulusId, PlainModulus};
 pub use products::{Diagonals, sum_products, sum_products_work};
 pub use scheme::Scheme;
 pub use switching::{
-    ChainKeys, KeyHalf, RnsGadget, RotationChain, SeededKey, SwitchShape, SwitchingKey, expansion_exponents,
+    ChainKeys, KeyHalf, LevelKeys, RnsGadget, RotationChain, SeededKey, SwitchShape, SwitchingKey, expansion_exponents,
 };

@@ -155,6 +155,7 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("inspire", here.join("../../params")),
         ("respire", here.join("../../params")),
         ("spiral", here.join("../../params")),
+        ("onionpir", here.join("../../params")),
         ("pirouette", here.join("../../params")),
         ("pirouette_h", here.join("../../params")),
     ];

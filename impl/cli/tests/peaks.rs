@@ -16,7 +16,7 @@ type Row = (&'static str, u64, u64, u64, u64);
 
 #[test]
 fn described_peaks_cover_runs_at_odd_shapes() {
-    static ROWS: [Row; 17] = [
+    static ROWS: [Row; 19] = [
         ("simplepir/usenix23", 257, 2049, 1, 3),
         ("frodopir/secure-n1308 --with shards=7", 5003, 1000, 2, 3),
         ("piano/packed", 5003, 1000, 2, 3),
@@ -35,6 +35,8 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("spiral/secure-pack-256mb", 5003, 1000, 2, 2),
         ("spiral/secure-base-256mb", 17, 100_000, 1, 0),
         ("spiral/secure-stream-256mb", 5003, 1000, 1, 1),
+        ("onionpir/repaired-40", 5003, 1000, 2, 2),
+        ("onionpir/repaired-20", 17, 800_000, 1, 0),
         ("pirouette/smoke", 17, 80_000, 1, 1),
     ];
     let (one, other) = ROWS.split_at(ROWS.len() / 2);

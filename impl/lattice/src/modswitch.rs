@@ -172,6 +172,19 @@ impl SplitKey {
             .collect())
     }
 
+    /// The phase as a fraction of 1 in units of 2^-64, modulo 1, to two of them: b / q_b - a s / q_a.
+    ///
+    /// # Errors
+    /// A ciphertext of another dimension.
+    pub fn fractions(&self, ciphertext: &SplitRlwe) -> Result<Vec<u64>, LatticeError> {
+        self.check(ciphertext)?;
+        let fraction = |x: u64, q: &Modulus<u64>| ((u128::from(x) << u64::BITS) / u128::from(q.value())) as u64;
+        let mask = self.mask(ciphertext);
+        let halves = ciphertext.b.iter().zip(&mask);
+        let of = |(&b, &mask)| fraction(b, &ciphertext.modulus_b).wrapping_sub(fraction(mask, &ciphertext.modulus_a));
+        Ok(halves.map(of).collect())
+    }
+
     /// The message modulo `p` that the phase is nearest to, of each coefficient of the body: round(p (b / q_b - a s / q_a)) mod p.
     ///
     /// # Errors

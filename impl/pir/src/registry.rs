@@ -20,6 +20,7 @@ use crate::protocol::{
     inspire2::Inspire2,
     kspir::Kspir,
     onehot::OneHot,
+    onionpir::OnionPir,
     piano::Piano,
     pirana::Pirana,
     pirouette::{Pirouette, PirouetteH},
@@ -107,7 +108,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 18] = [
+static PROTOCOLS: [Protocol; 19] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -120,6 +121,7 @@ static PROTOCOLS: [Protocol; 18] = [
     entry::<Inspire>(env!("PIRLAB_SOURCE_INSPIRE")),
     entry::<Respire>(env!("PIRLAB_SOURCE_RESPIRE")),
     entry::<Spiral>(env!("PIRLAB_SOURCE_SPIRAL")),
+    entry::<OnionPir>(env!("PIRLAB_SOURCE_ONIONPIR")),
     entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
     entry::<Pirana>(env!("PIRLAB_SOURCE_PIRANA")),
     entry::<OneHot>(env!("PIRLAB_SOURCE_ONEHOT")),

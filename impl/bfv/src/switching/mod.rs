@@ -9,6 +9,7 @@ mod digits;
 mod expand;
 mod gadget;
 mod key;
+mod levels;
 mod switch;
 
 pub use chain::{ChainKeys, RotationChain};
@@ -16,3 +17,4 @@ pub use digits::Digits;
 pub use expand::expansion_exponents;
 pub use gadget::{RnsGadget, SwitchShape};
 pub use key::{KeyHalf, SeededKey, SwitchingKey};
+pub use levels::LevelKeys;

@@ -1,8 +1,8 @@
 //! A scheme with its keys, at toy size.
 
 use super::*;
-use crate::{RnsGadget, Scheme, SeededKey, SwitchingKey};
-use lattice::{Masks, RingGadget, Rlwe, RlweKey, Secret};
+use crate::{LevelKeys, RnsGadget, Scheme, SeededKey, SwitchingKey};
+use lattice::{Masks, RingGadget, Rlwe, RlweKey, Secret, Workspace};
 use ring::primes::primes_below;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Ntt, Poly, Ring, Seed, StdDev, Word};
 use std::sync::Arc;
@@ -151,4 +151,18 @@ pub(crate) fn cases() -> Vec<(Shape, Family)> {
         (shape(60, 8, 1, 61), Family::Binomial { k: 32, b: 65664 }),
         (shape(37, 4, 2, 20), Family::Binomial { k: 1, b: 65788 }),
     ]
+}
+
+/// Keys of those levels of an expansion, as they travelled.
+pub(crate) fn level_keys<W: Word>(setup: &mut Setup<W>, levels: std::ops::RangeInclusive<u32>) -> LevelKeys<W> {
+    let first = *levels.start();
+    let Setup { gadget, wide, error, masks, rng, .. } = setup;
+    let keys = LevelKeys::seeded(gadget, wide, levels, error, masks, rng).unwrap();
+    let messages: Vec<_> = keys.iter().map(|key| key.to_bytes(gadget)).collect();
+    LevelKeys::read(gadget, first, messages.iter().map(Vec::as_slice)).unwrap()
+}
+
+/// An empty workspace.
+pub(crate) fn workspace<W: Word>() -> Workspace<W> {
+    Workspace::new(gadget::Coins::from_seed(Seed([0; 16])))
 }

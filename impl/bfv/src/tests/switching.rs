@@ -1,8 +1,9 @@
 //! Key switching: automorphisms, hoisting, halves of keys, chains.
 
-use super::setup::{Shape, cases};
+use super::setup::{Shape, cases, level_keys, workspace};
 use super::*;
 use crate::{ChainKeys, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey, expansion_exponents};
+use lattice::convert::CoefficientTree;
 use lattice::{Masks, Rlwe};
 use proptest::prelude::*;
 use ring::{Kernel, Ring, Seed};
@@ -73,6 +74,42 @@ fn expansion_takes_coefficients_apart() {
             }
             assert!(setup.gadget.expand(&ciphertext, (1 << depth) + 1, &keys).is_err());
         }
+    }
+}
+
+/// Each coefficient of a phase as a constant, against the coefficients themselves: digits of residues and of integers, with and without
+/// special primes, and the mean square of the error.
+#[test]
+fn expansions_take_a_phase_apart() {
+    for (special, base_log2, of_integers) in [(0, 14, false), (1, 28, false), (2, 28, false), (1, 28, true)] {
+        let shape = Shape { n: 64, bits: 28, primes: 3, special, base_log2 };
+        let mut setup = Setup::<u64>::new(shape, Family::Integer { t: 257 }, 4);
+        if of_integers {
+            setup = setup.of_integers(1 << 14, 0);
+        }
+        let keys = level_keys(&mut setup, 2..=6);
+        let messages: Vec<i64> = (0..64).map(|j| if j < 32 { (j - 9) << 60 } else { 0 }).collect();
+        let ring = setup.ring().clone();
+        let fresh = setup.key.encrypt(&ring.from_signed(&messages), &setup.error, &mut setup.masks, &mut setup.rng);
+        let (positions, mut workspace) = ([5, 0, 31, 16], workspace());
+        let input = fresh.expand(&ring).inverse(&ring);
+        let tree = CoefficientTree::new(&keys, &input, 5, &positions, &mut workspace).unwrap();
+        let mut squares = 0.0;
+        for output in tree {
+            let (index, output) = output.unwrap();
+            let mut constant = vec![0; 64];
+            constant[0] = messages[positions[index]];
+            let phase = setup.key.phase_coefficient(&output);
+            let errors = lattice::noise::errors(&ring, &phase, &ring.from_signed(&constant)).unwrap();
+            squares += errors.iter().map(|error| error * error).sum::<f64>() / 256.0;
+        }
+        // Rounding leaves most of the noise where there are special primes.
+        let (digits, base) = (setup.gadget.rows() as f64, 2f64.powi(if of_integers { 14 } else { base_log2 as i32 }));
+        let key = 64.0 * 3.2 * 3.2 * digits * base * base / 12.0 / 2f64.powi(56 * special as i32);
+        let rounding = if special > 0 { (1.0 + 64.0 * 2.0 / 3.0) / 12.0 } else { 0.0 };
+        let expected = 31.0 * (key + rounding) + 3.2 * 3.2 / 32.0;
+        assert!((squares / expected).log2().abs() < 1.5, "{special} special primes: {squares} for {expected}");
+        assert!(CoefficientTree::new(&keys, &input, 6, &[0], &mut workspace).unwrap().any(|found| found.is_err()));
     }
 }
 

@@ -1,8 +1,9 @@
 //! What operations say that they cost, against the transforms that they do.
 
-use super::setup::{Shape, cases};
+use super::setup::{Shape, cases, level_keys, workspace};
 use super::*;
 use crate::{ChainKeys, Diagonals, Multiplier, RotationChain, Scheme, expansion_exponents};
+use lattice::convert::{CoefficientTree, tree_work};
 use ring::ntt::transforms_done;
 use ring::{Kind, Work};
 
@@ -75,6 +76,25 @@ fn transforms_of_digits_of_integers_are_counted() {
         let (ciphertext, key) = (setup.encrypt(&[0; 64]), setup.rotation_key(5));
         let work = setup.gadget.shape().automorphism_work();
         check(64, &work, || drop(setup.gadget.automorphism(&ciphertext, &key).unwrap()));
+    }
+}
+
+#[test]
+fn transforms_of_an_expansion_are_counted() {
+    for special in [0, 2] {
+        let shape = Shape { n: 64, bits: 28, primes: 2, special, base_log2: 14 };
+        let mut setup = Setup::<u64>::new(shape, Family::Integer { t: 257 }, 1);
+        let ciphertext = setup.encrypt(&[0; 64]).inverse(setup.ring());
+        let keys = level_keys(&mut setup, 2..=6);
+        let (positions, workspace) = ([0, 16, 8, 3], &mut workspace());
+        let ring = setup.ring().shape();
+        let work = tree_work(ring, setup.gadget.shape().level_work(), &positions, 5);
+        check(64, &work, || {
+            let tree = CoefficientTree::new(&keys, &ciphertext, 5, &positions, workspace).unwrap();
+            assert!(tree.map(Result::unwrap).count() == 4);
+        });
+        let tables = keys.bytes() as u64;
+        assert_eq!(tables, 5 * (2 * setup.gadget.rows() as u64 * 64 * 8 * (2 + special as u64) + 3 * 2 * 4 * 64));
     }
 }
 

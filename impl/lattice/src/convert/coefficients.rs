@@ -5,7 +5,7 @@ use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::Rlwe;
 use crate::trace::{TraceKeys, inverse_power_of_two};
-use ring::{Coefficient, Ring, Word, Work};
+use ring::{Coefficient, Ring, RingShape, Word, Work};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -55,10 +55,53 @@ impl GadgetShape {
         }
     }
 
-    /// The work of [`RingGadget::coefficient_tree`]. An automorphism of a tree is followed by a sum with the ciphertext, or by a
-    /// difference and its product with a monomial.
+    /// The work of [`RingGadget::coefficient_tree`].
     pub fn coefficient_tree_work(self, positions: &[usize], depth: u32) -> Work {
-        (self.automorphism_work() + self.ring.moves(2)) * tree_automorphisms(positions, depth) as u64
+        tree_work(self.ring, self.automorphism_work(), positions, depth)
+    }
+}
+
+/// The work of a [`CoefficientTree`] whose automorphisms take `automorphism` each. One is followed by a sum with the ciphertext, or by a
+/// difference and its product with a monomial.
+pub fn tree_work(ring: RingShape, automorphism: Work, positions: &[usize], depth: u32) -> Work {
+    (automorphism + ring.moves(2)) * tree_automorphisms(positions, depth) as u64
+}
+
+/// The automorphisms of an oblivious expansion, whatever their keys are made with.
+pub trait Levels<W: Word> {
+    /// The ring of ciphertexts.
+    fn ring(&self) -> &Ring<W>;
+
+    /// Maps the phase of `input` by X -> X^(2^level + 1), under the same key. `out` is overwritten.
+    ///
+    /// # Errors
+    /// No key of that level, a ciphertext of another ring.
+    fn map(
+        &self,
+        level: u32,
+        input: &Rlwe<W, Coefficient>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError>;
+}
+
+/// A gadget and the automorphism keys that were made with it.
+#[derive(Clone, Copy)]
+pub struct GadgetLevels<'a, W: Word>(&'a RingGadget<W>, &'a TraceKeys<W>);
+
+impl<W: Word> Levels<W> for GadgetLevels<'_, W> {
+    fn ring(&self) -> &Ring<W> {
+        self.0.ring()
+    }
+
+    fn map(
+        &self,
+        level: u32,
+        input: &Rlwe<W, Coefficient>,
+        workspace: &mut Workspace<W>,
+        out: &mut Rlwe<W, Coefficient>,
+    ) -> Result<(), LatticeError> {
+        self.0.automorphism(input, self.1.level(level)?, workspace, out)
     }
 }
 
@@ -97,16 +140,10 @@ impl<W: Word> RingGadget<W> {
         }
     }
 
-    /// The ciphertexts of [`Extraction::Tree`] one by one, each with the index of its position. The order is that of the positions' reversed
-    /// bits, which is depth first, so that at most `depth` + 1 ciphertexts wait.
-    ///
-    /// A tree of fewer than log2 N levels takes positions below 2^depth, and the phase of an output is the sum over u of
-    /// m_(j + u 2^depth) X^(u 2^depth): the constant m_j if the input has no coefficients from 2^depth on. The keys' levels are
-    /// log2 N - depth + 1 to log2 N.
+    /// The ciphertexts of [`Extraction::Tree`] one by one, with keys made with this gadget: see [`CoefficientTree::new`].
     ///
     /// # Errors
-    /// A position not below 2^depth or given twice, a depth above log2 N, a missing key, a ciphertext or a key of another ring, a key made
-    /// with another gadget.
+    /// Those of the tree, a key made with another gadget.
     pub fn coefficient_tree<'a>(
         &'a self,
         input: &Rlwe<W, Coefficient>,
@@ -115,20 +152,7 @@ impl<W: Word> RingGadget<W> {
         keys: &'a TraceKeys<W>,
         workspace: &'a mut Workspace<W>,
     ) -> Result<CoefficientTree<'a, W>, LatticeError> {
-        let ring = self.ring();
-        check(ring, input, positions, depth)?;
-        let log_n = ring.n().ilog2();
-        let reversed = |position: usize| position.reverse_bits() >> (usize::BITS - log_n);
-        let mut wanted: Vec<_> = positions.iter().enumerate().map(|(index, &at)| (reversed(at), index)).collect();
-        wanted.sort_unstable();
-        let mut root = input.clone();
-        root.mul_scalar_assign(ring, inverse_power_of_two(self.modulus(), depth));
-        let mut waiting = Vec::with_capacity(depth as usize + 1);
-        if !wanted.is_empty() {
-            waiting.push(Node { level: 0, wanted: 0..wanted.len(), ciphertext: root });
-        }
-        let (mapped, difference) = (Rlwe::zero(ring), Rlwe::zero(ring));
-        Ok(CoefficientTree { gadget: self, depth, keys, workspace, wanted, waiting, mapped, difference })
+        CoefficientTree::new(GadgetLevels(self, keys), input, depth, positions, workspace)
     }
 }
 
@@ -152,11 +176,10 @@ fn check<W: Word>(
     Ok(())
 }
 
-/// An oblivious expansion in progress: see [`RingGadget::coefficient_tree`].
-pub struct CoefficientTree<'a, W: Word> {
-    gadget: &'a RingGadget<W>,
+/// An oblivious expansion in progress: the ciphertexts of [`Extraction::Tree`] one by one, each with the index of its position.
+pub struct CoefficientTree<'a, W: Word, L = GadgetLevels<'a, W>> {
+    levels: L,
     depth: u32,
-    keys: &'a TraceKeys<W>,
     workspace: &'a mut Workspace<W>,
     /// Reversed bits and index of each wanted position, ascending.
     wanted: Vec<(usize, usize)>,
@@ -174,14 +197,48 @@ struct Node<W: Word> {
     ciphertext: Rlwe<W, Coefficient>,
 }
 
-impl<W: Word> CoefficientTree<'_, W> {
+impl<'a, W: Word, L: Levels<W>> CoefficientTree<'a, W, L> {
+    /// The expansion of `input`. The order is that of the positions' reversed bits, which is depth first, so that at most `depth` + 1
+    /// ciphertexts wait.
+    ///
+    /// A tree of fewer than log2 N levels takes positions below 2^depth, and the phase of an output is the sum over u of
+    /// m_(j + u 2^depth) X^(u 2^depth): the constant m_j if the input has no coefficients from 2^depth on. The keys' levels are
+    /// log2 N - depth + 1 to log2 N.
+    ///
+    /// # Errors
+    /// A position not below 2^depth or given twice, a depth above log2 N, a ciphertext of another ring, a modulus of 2^128 or more. The
+    /// ciphertexts: a missing key, a key of another ring.
+    pub fn new(
+        levels: L,
+        input: &Rlwe<W, Coefficient>,
+        depth: u32,
+        positions: &[usize],
+        workspace: &'a mut Workspace<W>,
+    ) -> Result<Self, LatticeError> {
+        let ring = levels.ring();
+        check(ring, input, positions, depth)?;
+        let modulus = ring.modulus_u128();
+        let modulus = modulus.ok_or_else(|| LatticeError::Parameter("a tree modulo 2^128 or more".to_owned()))?;
+        let log_n = ring.n().ilog2();
+        let reversed = |position: usize| position.reverse_bits() >> (usize::BITS - log_n);
+        let mut wanted: Vec<_> = positions.iter().enumerate().map(|(index, &at)| (reversed(at), index)).collect();
+        wanted.sort_unstable();
+        let mut root = input.clone();
+        root.mul_scalar_assign(ring, inverse_power_of_two(modulus, depth));
+        let mut waiting = Vec::with_capacity(depth as usize + 1);
+        if !wanted.is_empty() {
+            waiting.push(Node { level: 0, wanted: 0..wanted.len(), ciphertext: root });
+        }
+        let (mapped, difference) = (Rlwe::zero(ring), Rlwe::zero(ring));
+        Ok(Self { levels, depth, workspace, wanted, waiting, mapped, difference })
+    }
+
     /// Replaces a node by its children that lead to a wanted coefficient.
     fn split(&mut self, node: Node<W>) -> Result<(), LatticeError> {
         let Node { level, wanted, mut ciphertext } = node;
-        let ring = self.gadget.ring();
+        let ring = self.levels.ring();
         let (n, log_n, step) = (ring.n(), ring.n().ilog2(), 1 << level);
-        let key = self.keys.level(log_n - level)?;
-        self.gadget.automorphism(&ciphertext, key, self.workspace, &mut self.mapped)?;
+        self.levels.map(log_n - level, &ciphertext, self.workspace, &mut self.mapped)?;
         // Bit `level` of a position, reversed.
         let is_even = |(reversed, _): &(usize, usize)| reversed >> (log_n - 1 - level) & 1 == 0;
         let middle = wanted.start + self.wanted[wanted.clone()].partition_point(is_even);
@@ -201,7 +258,7 @@ impl<W: Word> CoefficientTree<'_, W> {
     }
 }
 
-impl<W: Word> Iterator for CoefficientTree<'_, W> {
+impl<W: Word, L: Levels<W>> Iterator for CoefficientTree<'_, W, L> {
     type Item = Result<(usize, Rlwe<W, Coefficient>), LatticeError>;
 
     fn next(&mut self) -> Option<Self::Item> {

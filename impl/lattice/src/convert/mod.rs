@@ -16,7 +16,7 @@ mod rgsw;
 mod selector;
 mod squaring;
 
-pub use coefficients::{CoefficientTree, Extraction, extraction_automorphisms};
+pub use coefficients::{CoefficientTree, Extraction, GadgetLevels, Levels, extraction_automorphisms, tree_work};
 pub use rgsw::{ConverterKeys, RgswConverter, rgsw_work};
 pub use selector::{SelectorTree, selector_subtrees, selector_tree};
 pub use squaring::{mask_row_ntts, squaring_key};

@@ -2,12 +2,14 @@
 
 mod answer;
 mod family;
+mod keyed;
 mod keys;
 mod query;
 mod secret;
 
 pub use answer::{AnswerOpener, Switch, for_each_answer, half_bytes, write_ciphertexts, write_half};
 pub use family::{FamilyRing, Plaintext};
+pub use keyed::KeyedRing;
 pub use keys::{ServerKeys, keys_bytes, write_keys};
 pub use query::{Asked, query_bytes, read_queries, write_query};
 pub use secret::BfvSecret;
@@ -98,7 +100,7 @@ impl BfvRing {
 
     /// Bits of a coefficient on the wire, residue by residue.
     pub fn coefficient_bits(&self) -> u64 {
-        self.primes().iter().map(|prime| u64::from(lattice::wire::residue_bits(*prime))).sum()
+        bits(self.primes())
     }
 
     /// Bytes of a polynomial on the wire.
@@ -131,4 +133,9 @@ impl BfvRing {
             protects: protects.into(),
         }
     }
+}
+
+/// Bits of a residue modulo each prime.
+fn bits(primes: &[u64]) -> u64 {
+    primes.iter().map(|prime| u64::from(lattice::wire::residue_bits(*prime))).sum()
 }

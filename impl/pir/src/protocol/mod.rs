@@ -7,6 +7,7 @@ pub mod inspire;
 pub mod inspire2;
 pub mod kspir;
 pub mod onehot;
+pub mod onionpir;
 pub mod piano;
 pub mod pirana;
 pub mod pirouette;

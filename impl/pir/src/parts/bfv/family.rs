@@ -7,7 +7,7 @@ use ring::{Kernel, Ring, RingShape, primes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::MAX_PRIME_BITS;
+use super::{MAX_PRIME_BITS, bits};
 use crate::core::{Error, ErrorSize, LweInstance, Result, SecretKind, in_range, power_of_two};
 use crate::parts::ring_matrix::{MAX_STDDEV, PrimeProduct, check_secret, product_text};
 
@@ -192,9 +192,4 @@ impl FamilyRing {
         }
         all
     }
-}
-
-/// Bits of a residue modulo each prime.
-fn bits(primes: &[u64]) -> u64 {
-    primes.iter().map(|prime| u64::from(lattice::wire::residue_bits(*prime))).sum()
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lattice::wire::Writer;
 use ring::{Ntt, Poly, PolyMatrix, Ring};
 
+use super::select::matrix_ring;
 use super::{Layout, Place};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Error, Record, Result, copy_bits, put_bits};
@@ -159,9 +160,23 @@ impl Encoder {
 
     /// The coefficients of a stored polynomial, as small integers.
     fn coefficients(&self, matrix: &PolyMatrix, (row, column): (usize, usize)) -> Result<Vec<i32>> {
-        let poly = self.ring.inverse(matrix.get(row, column)?);
-        let (modulus, _) = self.ring.limbs()[0];
-        Ok(poly.limb(0).iter().map(|&residue| modulus.centred(residue) as i32).collect())
+        Ok(self.small(&matrix.get(row, column)?)?.into_iter().map(|digit| digit as i32).collect())
+    }
+
+    /// The centred coefficients of a polynomial whose coefficients have as many bits as those of the database.
+    pub(super) fn small(&self, poly: &Poly<u32, Ntt>) -> Result<Vec<i64>> {
+        let (mut modulus, mut primes) = (1u64, 0);
+        while modulus >> (self.layout.dimensions.plain_bits + 1) == 0 && primes < self.ring.primes().len() {
+            modulus *= self.ring.primes()[primes];
+            primes += 1;
+        }
+        // As few primes as tell them apart.
+        let ring = matrix_ring(&self.ring, primes)?;
+        let (mut few, mut residues) = (ring.zero(), vec![0; ring.n()]);
+        few.limbs_mut().zip(poly.limbs()).for_each(|(few, limb)| few.copy_from_slice(limb));
+        ring.compose_u64(&ring.inverse(few), &mut residues);
+        let centred = |x: u64| if x > modulus / 2 { x as i64 - modulus as i64 } else { x as i64 };
+        Ok(residues.into_iter().map(centred).collect())
     }
 
     /// The record of an item's slots, given by their digits modulo p, slot after slot.

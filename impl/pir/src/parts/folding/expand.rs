@@ -1,6 +1,7 @@
 //! Leaves and selectors from the coefficients of an encrypted query.
 
-use lattice::{Rgsw, RingGadget, Rlwe, TraceKeys, Workspace};
+use lattice::convert::{CoefficientTree, Levels};
+use lattice::{Rgsw, RingGadget, Rlwe, Workspace};
 use ring::Coefficient;
 
 use crate::core::Result;
@@ -14,31 +15,19 @@ pub fn positions(depth: u32, count: usize) -> Vec<usize> {
     (0..count).map(|k| k.reverse_bits().checked_shr(usize::BITS - depth).unwrap_or(0)).collect()
 }
 
-/// One leaf for each position, a few at a time, from a tree of that depth. Positions come in the order of their reversed bits.
-pub fn leaves<'a>(
-    gadget: &'a RingGadget<u32>,
-    query: &Rlwe<u32, Coefficient>,
-    (depth, positions): (u32, &[usize]),
-    keys: &'a TraceKeys<u32>,
-    workspace: &'a mut Workspace<u32>,
-) -> Result<impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'a>> {
-    let tree = gadget.coefficient_tree(query, depth, positions, keys, workspace)?;
+/// The leaves of a tree, a few at a time, in the order in which they come: that of the reversed bits of their positions.
+pub fn leaves<L: Levels<u32>>(
+    tree: CoefficientTree<'_, u32, L>,
+) -> impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'_, L> {
     let mut leaves = tree.map(|leaf| Ok(leaf?.1));
-    Ok(std::iter::from_fn(move || {
+    std::iter::from_fn(move || {
         let part: Result<Vec<_>> = leaves.by_ref().take(LEAVES_AT_A_TIME).collect();
         part.map(|part| (!part.is_empty()).then_some(part)).transpose()
-    }))
+    })
 }
 
-/// The rows of all selectors from a tree of that depth, in the order of their positions: of each bit, bit times each weight.
-pub fn rows(
-    gadget: &RingGadget<u32>,
-    query: &Rlwe<u32, Coefficient>,
-    (depth, positions): (u32, &[usize]),
-    keys: &TraceKeys<u32>,
-    workspace: &mut Workspace<u32>,
-) -> Result<Vec<Rlwe<u32, Coefficient>>> {
-    let tree = gadget.coefficient_tree(query, depth, positions, keys, workspace)?;
+/// The rows of all selectors from a tree, in the order of their positions: of each bit, bit times each weight.
+pub fn rows<L: Levels<u32>>(tree: CoefficientTree<'_, u32, L>) -> Result<Vec<Rlwe<u32, Coefficient>>> {
     let mut rows: Vec<(usize, _)> = tree.collect::<std::result::Result<_, _>>()?;
     rows.sort_unstable_by_key(|(index, _)| *index);
     Ok(rows.into_iter().map(|(_, row)| row).collect())

@@ -123,11 +123,7 @@ impl Matrix {
 
     /// The centred coefficients of the polynomial in that row and column.
     pub fn coefficients(&self, row: usize, column: usize) -> Result<Vec<i64>> {
-        let (ring, mut residues) = (self.encoder.ring(), vec![0; self.layout().dimensions.degree]);
-        ring.compose_u64(&ring.inverse(self.polynomial(row, column)?), &mut residues);
-        let modulus = ring.primes().iter().product::<u64>();
-        let centred = |x: u64| if x > modulus / 2 { x as i64 - modulus as i64 } else { x as i64 };
-        Ok(residues.into_iter().map(centred).collect())
+        self.encoder.small(&self.polynomial(row, column)?)
     }
 
     /// The coefficients of each polynomial of the cell at that place.

@@ -29,5 +29,5 @@ pub(crate) use open::{cell_errors, constant, errors, selector_errors};
 pub use pass::{Selects, joined, select};
 pub use response::{Responder, ResponseKey, ResponseParams};
 pub use select::Selection;
-pub use selected::Selected;
+pub use selected::{OneOf, Selected};
 pub(crate) use work::{folding_work, matrix_shape, of_ciphertexts, product_work, small_pages};

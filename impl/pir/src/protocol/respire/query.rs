@@ -103,7 +103,8 @@ impl Query {
     ) -> Result<impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'a>> {
         let depth = engine.ring.n().ilog2();
         let at = positions(depth, layout.rows);
-        leaves(&engine.gadgets.leaf_expansion, &self.ciphertexts[0], (depth, &at), &keys.leaf_expansion, workspace)
+        let gadget = &engine.gadgets.leaf_expansion;
+        Ok(leaves(gadget.coefficient_tree(&self.ciphertexts[0], depth, &at, &keys.leaf_expansion, workspace)?))
     }
 
     /// One selector for each bit.
@@ -116,8 +117,8 @@ impl Query {
     ) -> Result<Vec<Rgsw<u32>>> {
         let (depth, gadgets) = (engine.ring.n().ilog2(), &engine.gadgets);
         let at = positions(depth, coefficients(layout, gadgets.selector.length())[1]);
-        let query = &self.ciphertexts[1];
-        let rows = rows(&gadgets.selector_expansion, query, (depth, &at), &keys.selector_expansion, workspace)?;
+        let (gadget, query) = (&gadgets.selector_expansion, &self.ciphertexts[1]);
+        let rows = rows(gadget.coefficient_tree(query, depth, &at, &keys.selector_expansion, workspace)?)?;
         selectors(rows, &gadgets.selector, (&gadgets.conversion, &keys.conversion), workspace)
     }
 }

@@ -120,7 +120,7 @@ impl Query {
         match self {
             Self::Packed(query) => {
                 let (gadget, depth, trace) = keys.tree(engine, 0)?;
-                Ok(Box::new(leaves(gadget, query, (depth, &engine.places.leaves), trace, workspace)?))
+                Ok(Box::new(leaves(gadget.coefficient_tree(query, depth, &engine.places.leaves, trace, workspace)?)))
             }
             Self::Sent { leaves, .. } => {
                 let back = |leaf: &Rlwe<u32, Ntt>| leaf.clone().inverse(&engine.ring);
@@ -166,7 +166,7 @@ impl Query {
         match self {
             Self::Packed(query) => {
                 let (gadget, depth, trace) = keys.tree(engine, 1)?;
-                rows(gadget, &query, (depth, &engine.places.rows), trace, workspace)
+                rows(gadget.coefficient_tree(&query, depth, &engine.places.rows, trace, workspace)?)
             }
             Self::Sent { rows, .. } => Ok(rows.into_iter().map(|row| row.inverse(&engine.ring)).collect()),
         }

@@ -1,0 +1,124 @@
+"""Errors of OnionPIR (ePrint 2021/1081), of every ciphertext between a query and its answer.
+
+A key switch of the expansion adds V_ks = N sigma^2 sum E[x^2] / P^2, and (1 + N E[s^2]) / 12 for the division by P.
+What the expansion leaves is the mean over all coefficients, as for Spiral. Selectors are unit vectors or bits: a
+product with a selector of 0 or 1 adds N sum E[x^2] (V_mask + V_body), one of 1 also what dropped digits change.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ..modulus import parse_modulus
+from . import lattice
+from .error import Noise, ratio
+from .hintlesspir import digit_squares
+from .lattice import RgswNoise
+from .lattice.conversion import converted_product
+from .respire import first_dimension
+from .ring_setting import Floats, Keys, Rings, bound_by_key, numbers
+from .spiral import CONSTANT_TERMS, OPENED
+from .stage import Decision, Stage, stages
+
+
+class _Chain:
+    """Variances in units of q, over arrays of descriptions."""
+
+    def __init__(self, descriptions: Sequence[dict]) -> None:
+        self.layouts = [d["layout"] for d in descriptions]
+        self.rings = Rings.of([d["instances"][0] for d in descriptions])
+        self.special = np.array(
+            [parse_modulus(o["special_modulus"]) if "special_modulus" in o else 1 for o in self.layouts], dtype=float
+        )
+        self.squares = np.array([digit_squares(d, 0) for d in descriptions])
+        self.selector, self.conversion = (
+            Keys.of([o[f"{name}_gadget"] for o in self.layouts], self.rings.modulus)
+            for name in ("selector", "conversion")
+        )
+        self.unit = np.array([o["further"] == "one-hot" for o in self.layouts])
+        self.products, self.dimensions = numbers(self.layouts, "products"), numbers(self.layouts, "dimensions") - 1
+
+    def leaf(self, under: Rings) -> Noise:
+        """A ciphertext of the expansion: of the first dimension, or a row of a selector."""
+        key = under.n * np.asarray(under.fresh.variance) * self.squares / self.special**2
+        division = np.where(self.special > 1, (1 + under.n * np.asarray(under.secret.square)) / 12, 0.0)
+        depth = numbers(self.layouts, "expansion_depth")
+        return lattice.expansion(depth, Noise(key + division), under.fresh).everywhere
+
+    def mask(self, under: Rings) -> Noise:
+        """A selector's row of -s times its message: a product with RGSW(-s), whose dropped digits meet s and s^2."""
+        exact = replace(self.conversion.gadget, error_square=0.0, error_mean=0.0)
+        row = lattice.rlwe_to_rgsw_row(under.n, exact, under.fresh, under.secret, self.leaf(under))
+        key = under.n * np.asarray(under.secret.square)
+        return row + Noise(np.asarray(self.conversion.gadget.error_square) * (key + 2 * key**2))
+
+    def first(self, under: Rings) -> tuple[Noise, Noise]:
+        """A column of the first dimension, and its bound."""
+        leaves = self.leaf(under).scaled(numbers(self.layouts, "plain_digits"))
+        return first_dimension(self.layouts, under, leaves, numbers(self.layouts, "plain_modulus"))
+
+    def folded(self, under: Rings, first: Noise, any_column: bool = False) -> Noise:
+        """After the further dimensions."""
+        product = converted_product(
+            under.n, self.selector.gadget, RgswNoise(self.mask(under), self.leaf(under)), under.secret
+        )
+        ones = np.where(self.unit | any_column, 1.0, 0.5)
+        return first + product.digits.scaled(self.products) + product.dropped.scaled(ones * self.dimensions)
+
+    def answer(self, under: Rings, folded: Noise) -> Noise:
+        """In units of the distance of messages, after the switch if there is one."""
+        mask, body = (
+            np.array([o.get(key, q) for o, q in zip(self.layouts, under.modulus)], dtype=object)
+            for key in ("mask_modulus", "body_modulus")
+        )
+        switched = lattice.split_modulus_switch(under.n, under.modulus, mask, body, under.secret, folded)
+        return switched.scaled((numbers(self.layouts, "message_modulus") / np.asarray(ratio(body, 1))) ** 2)
+
+
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """From `leaf`, `selector_body` and `selector_mask` to `folding`, modulo q; then `answer`, which decides."""
+    errors = _Chain(descriptions)
+    rings, layouts, stage = errors.rings, errors.layouts, stages("onionpir")
+    first, first_bound = errors.first(rings)
+
+    def bound(under: Rings) -> Noise:
+        return errors.answer(under, errors.folded(under, errors.first(under)[1], any_column=True))
+
+    answer_bound, key = bound_by_key(bound, rings)
+    rows, selects = numbers(layouts, "rows") * numbers(layouts, "plain_digits"), errors.dimensions > 0
+    folded = errors.folded(rings, first)
+    folded_bound = Noise(errors.folded(rings, first_bound, any_column=True).variance, "bound")
+    # Columns that are missing take no products with unit vectors.
+    partial = errors.unit & (numbers(layouts, "columns") < np.exp2(numbers(layouts, "column_bits")))
+    digits = [f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues" for o in layouts]
+    body, t = (
+        numbers([{"b": o.get("body_modulus", 2.0**128)} for o in layouts], "b"),
+        numbers(layouts, "message_modulus"),
+    )
+    terms: Floats = CONSTANT_TERMS * rows
+    opened = CONSTANT_TERMS * OPENED
+    return [
+        stage("leaf", errors.leaf(rings), digits=digits, terms=CONSTANT_TERMS * np.minimum(rows, OPENED)),
+        stage("selector_body", errors.leaf(rings), digits=digits, present=selects, terms=opened),
+        stage("selector_mask", errors.mask(rings), digits=errors.conversion.words, present=selects, terms=opened),
+        stage("first_dimension", first, first_bound, digits="centred digits of records", terms=terms),
+        stage("folding", folded, folded_bound, digits=errors.selector.words, terms=terms, bound_where=partial),
+        stage(
+            "answer",
+            errors.answer(rings, folded),
+            answer_bound,
+            terms=terms,
+            bound_where=partial,
+            decision=Decision(
+                0.5,
+                {
+                    "ciphertexts of a record": numbers(layouts, "slots") / numbers(layouts, "plain_digits"),
+                    "coefficients": rings.n,
+                },
+                key=key,
+                # Bodies may be rounded to a few times t.
+                rounded=t / (2 * body),
+            ),
+        ),
+    ]

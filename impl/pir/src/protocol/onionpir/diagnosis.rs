@@ -1,0 +1,79 @@
+//! The noise of the intermediate ciphertexts of an answer, which the client never sees.
+
+use lattice::{Rlwe, noise};
+use ring::{Coefficient, Poly};
+
+use super::client::Client;
+use super::server::Server;
+use crate::core::{Context, Error, Request, Result, client_of};
+use crate::parts::folding::{Folding, OneOf, Place, constant, selector_errors};
+use crate::parts::ring_matrix::workspace;
+
+/// Number of ciphertexts of a kind that are opened: their errors have one distribution.
+const OPENED: usize = 4;
+
+impl Client {
+    /// Answers the query of `request` for its first index step by step and opens the result of each step.
+    pub(super) fn open_answer(
+        &self,
+        asked: &[Place],
+        server: &Server,
+        request: &Request,
+        context: &mut Context,
+    ) -> Result<()> {
+        let (engine, matrix, selection) = (&self.engine, &server.matrix, &server.selection);
+        let missing = || Error::message("query", "a request has at least one query.");
+        let place = asked.first().ok_or_else(missing)?;
+        let keys = client_of(&server.clients, request.session)?;
+        let query = server.parse(request)?.into_iter().next().ok_or_else(missing)?;
+        let (mut workspace, digits) = (workspace(), engine.params.plain_digits);
+        let opened: Vec<_> = query.leaves(engine, keys, &mut workspace)?.take(1).collect::<Result<_>>()?;
+        for (row, leaf) in opened.concat().iter().enumerate().take(OPENED) {
+            let scale = if row / digits == place.row { engine.scales[row % digits] } else { 0 };
+            self.log(context, "leaf", leaf, &constant(&engine.ring, scale))?;
+        }
+        let vector = selection.leaves(query.leaves(engine, keys, &mut workspace)?)?;
+        let selectors = query.selectors(engine, keys, &mut workspace)?;
+        for (selector, bit) in selectors.concat().iter().zip(engine.units(place).concat()).take(OPENED) {
+            for [body, mask] in selector_errors(&self.secret.key, &engine.selector, selector, bit)? {
+                context.noise.add_under(Some(self.key_id), "selector_body", self.threshold(), body);
+                context.noise.add_under(Some(self.key_id), "selector_mask", self.threshold(), mask);
+            }
+        }
+        let mut columns = Vec::new();
+        matrix.multiply(selection, &[&vector], context, |_, multiply| {
+            columns.extend(multiply()?.into_iter().flatten().map(OneOf));
+            Ok(())
+        })?;
+        for (number, OneOf(column)) in columns.iter().enumerate().take(OPENED) {
+            let digit = |k| matrix.coefficients(place.row * digits + k, number);
+            let message = engine.phase(&(0..digits).map(digit).collect::<Result<Vec<_>>>()?);
+            self.log(context, "first_dimension", column, &message)?;
+        }
+        let mut folding = Folding::new(selection, &engine.selector, &selectors);
+        folding.extend(columns)?;
+        let cell = matrix.cell(place)?;
+        for (OneOf(folded), digits) in folding.finish()?.iter().zip(cell.chunks(digits)) {
+            self.log(context, "folding", folded, &engine.phase(digits))?;
+        }
+        Ok(())
+    }
+
+    /// Logs the errors of an encryption of that phase; at the threshold a plaintext would be decrypted wrongly.
+    fn log(
+        &self,
+        context: &mut Context,
+        stage: &str,
+        ciphertext: &Rlwe<u32, Coefficient>,
+        known: &Poly<u32, Coefficient>,
+    ) -> Result<()> {
+        let errors = noise::errors(&self.engine.ring, &self.secret.key.phase_coefficient(ciphertext), known)?;
+        context.noise.add_under(Some(self.key_id), stage, self.threshold(), errors);
+        Ok(())
+    }
+
+    /// Half of the distance of messages, in units of q.
+    fn threshold(&self) -> f64 {
+        self.engine.scales[0] as f64 / 2.0
+    }
+}

@@ -1,0 +1,96 @@
+"""OnionPIR's chain against its authors' bound, the committed sets against their targets, and runs against the chain."""
+
+import json
+import subprocess
+from math import log2, sqrt
+
+import pytest
+from pirlab_estimator import noise
+from pirlab_estimator.predict import predict
+
+#: Bits of a plaintext.
+SETS = {
+    "original": 4096 * 60,
+    "small-branch": 8192 * 16,
+    "v2-4096": 4096 * 46,
+    "v2-2048": 2048 * 16,
+    "repaired-40": 4096 * 40,
+    "repaired-20": 4096 * 20,
+    "secure-27": 4096 * 27,
+}
+
+
+@pytest.fixture(scope="module")
+def described(root, binary):
+    """The description of a set at a number of plaintexts."""
+
+    def describe(name, plaintexts, *more):
+        command = [binary, "describe", root / f"params/onionpir/{name}.toml", "--records", plaintexts]
+        made = subprocess.run(
+            [*command, "--record-bits", str(SETS[name]), "--json", *more], check=True, capture_output=True
+        )
+        return json.loads(made.stdout)
+
+    return describe
+
+
+def stages(description):
+    (made,) = noise.predict_noise([description])
+    return made, {s["stage"]: s for s in made["stages"]}
+
+
+@pytest.mark.parametrize("name", [name for name in SETS if name.startswith(("repaired", "secure"))])
+@pytest.mark.parametrize("plaintexts", ["2^10", "2^16"])
+def test_every_set_of_ours_fails_less_often_than_its_target(described, name, plaintexts):
+    made, _ = stages(described(name, plaintexts))
+    assert made["log2_failure"] < noise.FAILURE_TARGET
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_noise_is_below_the_bound_of_a_constant_coefficient(described, name):
+    """The mean over all coefficients is 2^h / 3 below what the constant one has, by which the paper bounds products."""
+    description = described(name, "2^12")
+    layout, _, made = description["layout"], *stages(description)
+    constant = sqrt((4.0 ** layout["expansion_depth"] - 1) / 3 / (2.0 ** layout["expansion_depth"] - 1))
+    digit = 2.0 ** log2(layout["plain_modulus"]) / 2
+    bound = made["leaf"]["stddev"] * constant * digit
+    bound *= sqrt(layout["rows"] * layout["plain_digits"] * layout["ring_degree"])
+    # A third of the squared digits, 2^h / 3 of the expansion.
+    assert log2(bound / made["first_dimension"]["stddev"]) == pytest.approx(layout["expansion_depth"] / 2, abs=0.2)
+
+
+def test_unit_vectors_have_four_products_for_one(described):
+    """What one product adds is the same; dimensions of four have four, those of two have one."""
+    added = {}
+    for further in ("one-hot", "binary"):
+        _, made = stages(described("repaired-20", "2^15", "--with", f'further="{further}"'))
+        variances = [made[stage]["stddev"] ** 2 for stage in ("folding", "first_dimension")]
+        added[further] = variances[0] - variances[1]
+    assert added["one-hot"] / added["binary"] == pytest.approx(2.0, rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("further", ["one-hot", "binary"])
+@pytest.mark.parametrize("name", SETS)
+def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further):
+    out = tmp_path / "r.json"
+    # Eight coordinates of the first dimension, a dimension of two and one of four, or three of two; none is empty.
+    command = [
+        binary,
+        "run",
+        root / f"params/onionpir/{name}.toml",
+        "--records",
+        "64",
+        "--record-bits",
+        str(SETS[name]),
+    ]
+    command += ["--with", "row_bits=3", "--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
+    subprocess.run([*command, "--no-probe", "--noise-seconds", "1", "--out", out], check=True, capture_output=True)
+    record = json.loads(out.read_text())
+    (prediction,) = predict([record["description"]], security="recorded")
+    measured = {s["stage"]: s for s in record["noise"]}
+    assert set(measured) == {"leaf", "selector_body", "selector_mask", "first_dimension", "folding", "answer"}
+    for stage in prediction["noise"]["stages"]:
+        # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index.
+        index = 0.6 if (name, further) == ("original", "binary") and stage["stage"] in ("folding", "answer") else 0.3
+        assert abs(log2(measured[stage["stage"]]["stddev"] / stage["stddev"])) < index, stage["stage"]
