@@ -13,6 +13,7 @@ use crate::core::runner::{Options, Run, Session};
 use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
+    depir::Depir,
     doublepir::DoublePir,
     hintlesspir::HintlessPir,
     inspire::Inspire,
@@ -105,7 +106,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 16] = [
+static PROTOCOLS: [Protocol; 17] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -120,6 +121,7 @@ static PROTOCOLS: [Protocol; 16] = [
     entry::<Spiral>(env!("PIRLAB_SOURCE_SPIRAL")),
     entry::<Piano>(env!("PIRLAB_SOURCE_PIANO")),
     entry::<Pirana>(env!("PIRLAB_SOURCE_PIRANA")),
+    entry::<Depir>(env!("PIRLAB_SOURCE_DEPIR")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
 ];

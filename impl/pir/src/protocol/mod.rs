@@ -1,5 +1,6 @@
 //! The protocols, one folder each.
 
+pub mod depir;
 pub mod doublepir;
 pub mod hintlesspir;
 pub mod inspire;

@@ -1,0 +1,4 @@
+mod evaluation;
+mod plans;
+mod polynomials;
+mod protocol;
