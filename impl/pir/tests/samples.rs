@@ -59,6 +59,8 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
         (1 << 20, 2048),
         &[("queries_and_keys", None), ("packing_keys", Some((2 + 2) * 4 * 2048))],
     ),
+    // A ciphertext for each of four variables; a query serves all its slots.
+    ("depir/short-n8192", (330, 16), &[("query", Some(4 * 8192))]),
     // No lattice.
     ("piano/published", (1000, 1024), &[]),
     // 3/2 * 764 selectors of two rows of 4 digits, 11 automorphisms of 12, squares of 5; every query adds to `query`.

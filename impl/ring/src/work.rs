@@ -112,6 +112,8 @@ kinds! {
     RandomReads = "random_reads",
     /// A value read from the table of a point, with its place and its part of sums.
     TableReads = "table_reads",
+    /// The same of a value with derivatives.
+    DerivativeReads = "derivative_reads",
     /// A product in making tables of a polynomial's values.
     TableProducts = "table_products",
     /// A value of such a table reduced and stored.

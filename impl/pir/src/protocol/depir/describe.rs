@@ -162,7 +162,7 @@ impl Load<'_> {
         let parsed = Work::from([(Kind::WordsRead, sent), (Kind::PrgBytes, sent.saturating_mul(4))]);
         steps.step("answer", "parse", parsed + ring.products(2 * m) * *queries);
         let values = points::evaluate_work(set, *ring)
-            + evaluate_work(plan, *columns, self.evaluations())
+            + evaluate_work(plan, set.tables.evaluator, *columns, self.evaluations())
             + points::coefficients_work(set, *ring, *columns);
         steps.step("answer", "values", values * *queries);
         let switched = Algebraic::<u32>::switch_work(*ring, set.primes.answer, count(&[parts, *columns]));

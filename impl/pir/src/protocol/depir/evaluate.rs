@@ -186,6 +186,7 @@ impl Evaluation {
 }
 
 /// The work of [`Evaluation::evaluate`] at that many points modulo all ciphertext primes.
-pub fn evaluate_work(plan: &Plan, columns: u64, points: u64) -> Work {
-    Work::of(Kind::TableReads, &[plan.reads()[0], columns, points])
+pub fn evaluate_work(plan: &Plan, evaluator: Evaluator, columns: u64, points: u64) -> Work {
+    let kind = if evaluator == Evaluator::Values { Kind::TableReads } else { Kind::DerivativeReads };
+    Work::of(kind, &[plan.reads()[0], columns, points])
 }

@@ -28,7 +28,7 @@ pub struct Table {
 impl Table {
     /// The records, and [`PADDING`] bytes.
     pub fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(&self.bytes)
+        self.bytes.bytes()
     }
 }
 
@@ -76,7 +76,7 @@ impl<'a> TableMaker<'a> {
         let (prime, modulus) = (small(prime)?, small(plan.modulus(prime))?);
         let mut bytes = Buffer::zeroed(length)?;
         let part = if self.set.variables == 1 { points as usize } else { points as usize / prime.value() as usize };
-        let records = &mut bytemuck::cast_slice_mut(&mut bytes)[..points as usize * stride];
+        let records = &mut bytes.bytes_mut()[..points as usize * stride];
         let makers = self.polynomials.iter().enumerate().flat_map(|(column, polynomials)| {
             polynomials.iter().enumerate().map(move |(number, polynomial)| {
                 let (value, place) = (number == 0, number + usize::from(number > 0));

@@ -1,56 +1,70 @@
 //! Residues on the wire: those of several primes together, as one number below the product of these, so that they take less than a bit more than
 //! the logarithm.
 
-use lattice::wire::{Reader, WireError, Writer, residue_bits};
+use std::ops::Range;
+
+use lattice::wire::{Reader, Writer};
 use ring::{Poly, Ring};
 
 use crate::core::{Error, Result};
 
-/// Primes whose product is below 2^126, in order; the product takes two words.
-fn groups(primes: &[u64]) -> Vec<(std::ops::Range<usize>, u128)> {
-    let mut groups: Vec<(std::ops::Range<usize>, u128)> = Vec::new();
-    for (i, &prime) in primes.iter().enumerate() {
-        match groups.last_mut() {
-            Some((range, product)) if *product < 1 << 94 => {
-                range.end = i + 1;
-                *product *= u128::from(prime);
-            }
-            _ => groups.push((i..i + 1, prime.into())),
-        }
+/// Words of 32 bits of the largest number: the residues of eight primes.
+const WORDS: usize = 8;
+
+/// A number, its lowest word first.
+type Number = [u32; WORDS];
+
+/// number * prime + residue.
+fn append(number: &mut Number, prime: u64, residue: u32) {
+    let mut carry = u64::from(residue);
+    for word in number {
+        carry += u64::from(*word) * prime;
+        *word = carry as u32;
+        carry >>= u32::BITS;
     }
-    groups
 }
 
-/// Bits of the low and of the high word of a number below the product, of 64 bits or fewer.
-fn word_bits(product: u128) -> [u32; 2] {
-    let bits = match u64::try_from(product) {
-        Ok(product) => residue_bits(product),
-        Err(_) => u128::BITS - (product - 1).leading_zeros(),
-    };
-    [bits.min(u64::BITS), bits.saturating_sub(u64::BITS)]
+/// The residue modulo a prime; the number becomes the quotient.
+fn take(number: &mut Number, prime: u64) -> u32 {
+    number.iter_mut().rev().fold(0, |rest: u64, word| {
+        let wide = rest << u32::BITS | u64::from(*word);
+        *word = (wide / prime) as u32;
+        wide % prime
+    }) as u32
 }
 
-/// Bits of a coefficient.
-pub fn coefficient_bits(primes: &[u64]) -> u64 {
-    groups(primes).into_iter().flat_map(|(_, product)| word_bits(product)).map(u64::from).sum()
+/// Up to eight primes each, with the bits of a number below their product.
+fn groups(primes: &[u64]) -> impl Iterator<Item = (Range<usize>, u32)> {
+    (0..primes.len()).step_by(WORDS).map(|first| {
+        let range = first..primes.len().min(first + WORDS);
+        let mut largest = [0; WORDS];
+        primes[range.clone()].iter().for_each(|prime| append(&mut largest, *prime, (prime - 1) as u32));
+        let zeros = largest.iter().rev().take_while(|word| **word == 0).count();
+        let bits = (WORDS - zeros) as u32 * u32::BITS;
+        (range, bits - largest[WORDS - 1 - zeros].leading_zeros())
+    })
+}
+
+/// Bits of each word of a number of that many bits.
+fn word_bits(bits: u32) -> impl Iterator<Item = u32> {
+    (0..bits).step_by(u32::BITS as usize).map(move |first| (bits - first).min(u32::BITS))
 }
 
 /// Bytes of a polynomial; its degree is a multiple of eight.
 pub fn poly_bytes(degree: usize, primes: &[u64]) -> u64 {
-    (degree as u64 * coefficient_bits(primes)).div_ceil(8)
+    let bits: u64 = groups(primes).map(|(_, bits)| u64::from(bits)).sum();
+    (degree as u64 * bits).div_ceil(8)
 }
 
 /// Appends a polynomial.
 pub fn write<D>(out: &mut Writer, ring: &Ring<u32>, poly: &Poly<u32, D>) {
-    for (range, product) in groups(ring.primes()) {
-        let [low, high] = word_bits(product);
+    for (range, bits) in groups(ring.primes()) {
         for i in 0..ring.n() {
-            let digits = range.clone().rev().map(|limb| (ring.primes()[limb], poly.limb(limb)[i]));
-            let number = digits.fold(0u128, |sum, (prime, residue)| sum * u128::from(prime) + u128::from(residue));
-            out.write(number as u64, low);
-            if high > 0 {
-                out.write((number >> u64::BITS) as u64, high);
+            let mut number = [0; WORDS];
+            for limb in range.clone().rev() {
+                append(&mut number, ring.primes()[limb], poly.limb(limb)[i]);
             }
+            number.iter().zip(word_bits(bits)).for_each(|(word, bits)| out.write(u64::from(*word), bits));
         }
     }
 }
@@ -61,21 +75,18 @@ pub fn write<D>(out: &mut Writer, ring: &Ring<u32>, poly: &Poly<u32, D>) {
 /// A number that is not below its product.
 pub fn read<D>(input: &mut Reader, ring: &Ring<u32>, message: &'static str) -> Result<Poly<u32, D>> {
     let mut poly = ring.zero();
-    for (range, product) in groups(ring.primes()) {
-        let [low, high] = word_bits(product);
+    for (range, bits) in groups(ring.primes()) {
         for i in 0..ring.n() {
-            let mut number = u128::from(input.bits(low));
-            if high > 0 {
-                number |= u128::from(input.bits(high)) << u64::BITS;
-            }
-            if number >= product {
-                let (residue, modulus) = (number as u64, product as u64);
-                return Err(Error::in_message(message)(WireError::Residue { residue, modulus }));
-            }
+            let mut number = [0; WORDS];
+            number.iter_mut().zip(word_bits(bits)).for_each(|(word, bits)| *word = input.bits(bits) as u32);
             for limb in range.clone() {
-                let prime = ring.primes()[limb];
-                poly.limb_mut(limb)[i] = (number % u128::from(prime)) as u32;
-                number /= u128::from(prime);
+                poly.limb_mut(limb)[i] = take(&mut number, ring.primes()[limb]);
+            }
+            if number != [0; WORDS] {
+                return Err(Error::message(
+                    message,
+                    format!("coefficient {i} is not below the product of its primes."),
+                ));
             }
         }
     }
