@@ -129,7 +129,7 @@ impl Load<'_> {
         let parts = count(&[self.columns, set.degree as u64 + 1, poly]);
         let parsed = count(&[self.queries, 2 * set.variables as u64, poly]);
         // Residues of the values, then the values; the polynomials that a switch makes.
-        let online = parsed.saturating_add(count(&[3, parts])).saturating_add(4 * poly);
+        let online = parsed.saturating_add(count(&[3, parts])).saturating_add(8 * poly);
         let online = online.saturating_add(2 * query).saturating_add(3 * answer);
         let batch = count(&[4 * (BATCH.min(set.ring.degree) * set.points()) as u64, self.columns]);
         let records = monomials(set.variables, set.degree);

@@ -123,7 +123,7 @@ impl Server {
 }
 
 /// The polynomials of a database, with centred coefficients.
-fn polynomials(engine: &Engine, database: &Database) -> Result<Vec<Vec<i64>>> {
+pub(super) fn polynomials(engine: &Engine, database: &Database) -> Result<Vec<Vec<i64>>> {
     let mut values = vec![vec![0; engine.monomials.count()]; engine.columns];
     for index in 0..engine.shape.records {
         let entries = engine.entries(&database.record(index)?);
