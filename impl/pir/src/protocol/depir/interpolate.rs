@@ -12,16 +12,16 @@ pub fn interpolate(monomials: &Monomials, modulus: &Modulus<u32>, values: &mut [
     let small: Vec<u32> = (0..=monomials.degree() as u64).map(|i| modulus.reduce_u64(i)).collect();
     let inverses: Vec<u32> = small.iter().map(|i| modulus.inverse(*i).unwrap_or_default()).collect();
     for_each_line(monomials, values, |line| {
-        for k in 1..line.len() {
+        for (k, inverse) in inverses.iter().enumerate().take(line.len()).skip(1) {
             for i in (k..line.len()).rev() {
-                line[i] = modulus.mul(modulus.sub(line[i], line[i - 1]), inverses[k]);
+                line[i] = modulus.mul(modulus.sub(line[i], line[i - 1]), *inverse);
             }
         }
     });
     for_each_line(monomials, values, |line| {
-        for k in (0..line.len()).rev() {
+        for (k, node) in small.iter().enumerate().take(line.len()).rev() {
             for i in k..line.len() - 1 {
-                line[i] = modulus.sub(line[i], modulus.mul(small[k], line[i + 1]));
+                line[i] = modulus.sub(line[i], modulus.mul(*node, line[i + 1]));
             }
         }
     });

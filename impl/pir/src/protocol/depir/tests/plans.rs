@@ -58,12 +58,13 @@ fn published_plans_are_those_of_the_authors_rules() {
         let level1: Vec<u64> = plan.level1.iter().map(|uses| uses.modulus).collect();
         assert_eq!([of(&plan.memory), of(&plan.disk), of(&level1)], levels, "{name}");
         let points = (set.ring.degree * set.points()) as f64;
-        for i in 0..2 {
-            if gib[i] > 0.0 {
-                close(plan.bytes()[i] as f64 / 2f64.powi(30), gib[i], 3);
-                close(plan.reads()[i] as f64 * points / 1e9, reads[i], 3);
+        let found = plan.bytes().into_iter().zip(plan.reads());
+        for ((bytes, found), (gib, reads)) in found.zip(gib.into_iter().zip(reads)) {
+            if gib > 0.0 {
+                close(bytes as f64 / 2f64.powi(30), gib, 3);
+                close(found as f64 * points / 1e9, reads, 3);
             } else {
-                assert_eq!(plan.bytes()[i] + plan.reads()[i], 0);
+                assert_eq!(bytes + found, 0);
             }
         }
         let primes = set.ciphertext_primes();
