@@ -144,6 +144,7 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("hintlesspir", here.join("../../params")),
         ("kspir", here.join("../../params")),
         ("piano", here.join("../../params")),
+        ("depir", here.join("../../params")),
         ("pirana", here.join("../../params")),
         ("cwpir", here.join("../../params")),
         ("onehot", here.join("../../params")),

@@ -14,6 +14,7 @@ use crate::core::set_file::{ParameterFile, schema_of};
 use crate::core::workload::Workload;
 use crate::protocol::{
     cwpir::Cwpir,
+    depir::Depir,
     doublepir::DoublePir,
     hintlesspir::HintlessPir,
     inspire::Inspire,
@@ -108,7 +109,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 19] = [
+static PROTOCOLS: [Protocol; 20] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -126,6 +127,7 @@ static PROTOCOLS: [Protocol; 19] = [
     entry::<Pirana>(env!("PIRLAB_SOURCE_PIRANA")),
     entry::<OneHot>(env!("PIRLAB_SOURCE_ONEHOT")),
     entry::<Cwpir>(env!("PIRLAB_SOURCE_CWPIR")),
+    entry::<Depir>(env!("PIRLAB_SOURCE_DEPIR")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
 ];

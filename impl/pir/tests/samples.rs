@@ -66,6 +66,8 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
     // Keys of 8 and 9 levels with 3 and 5 digits modulo q P; every query, and RGSW(-s), adds to `queries`.
     ("onionpir/repaired-20", (1 << 18, 2048), &[("queries", None), ("keys", Some(8 * 3 * 4096))]),
     ("onionpir/original", (1 << 20, 2048), &[("queries", None), ("keys", Some(9 * 5 * 4096))]),
+    // A ciphertext for each of four variables; a query serves all its slots.
+    ("depir/short-n8192", (330, 16), &[("query", Some(4 * 8192))]),
     // No lattice.
     ("piano/published", (1000, 1024), &[]),
     // 3/2 * 764 selectors of two rows of 4 digits, 11 automorphisms of 12, squares of 5; every query adds to `query`.

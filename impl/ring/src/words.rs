@@ -28,6 +28,16 @@ impl<W: Word> Buffer<W> {
             len.checked_mul(size_of::<W>()).filter(|bytes| *bytes <= isize::MAX as usize).ok_or(WordsError(len))?;
         Ok(Self { region: Region::zeroed(bytes).ok_or(WordsError(len))?, len, word: PhantomData })
     }
+
+    /// The bytes of the words, in the order of memory.
+    pub fn bytes(&self) -> &[u8] {
+        self.region.bytes()
+    }
+
+    /// The same, to be changed.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        self.region.bytes_mut()
+    }
 }
 
 impl<W: Word> Deref for Buffer<W> {

@@ -110,6 +110,14 @@ kinds! {
     HintWords64 = "hint_words_64",
     /// An entry read from a random place in memory.
     RandomReads = "random_reads",
+    /// A value read from the table of a point, with its place and its part of sums.
+    TableReads = "table_reads",
+    /// The same of a value with derivatives.
+    DerivativeReads = "derivative_reads",
+    /// A product in making tables of a polynomial's values.
+    TableProducts = "table_products",
+    /// A value of such a table reduced and stored.
+    TableValues = "table_values",
     /// A word of a message read.
     WordsRead = "words_read",
     /// A word of a message written.

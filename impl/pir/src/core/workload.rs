@@ -85,7 +85,7 @@ pub struct Workload {
 }
 
 /// Most queries in one request.
-pub const MAX_QUERIES: u64 = 1 << 12;
+pub const MAX_QUERIES: u64 = 1 << 16;
 /// Most records in one update.
 pub const MAX_UPDATES: u64 = 1 << 16;
 

@@ -1,6 +1,7 @@
 //! The protocols, one folder each.
 
 pub mod cwpir;
+pub mod depir;
 pub mod doublepir;
 pub mod hintlesspir;
 pub mod inspire;

@@ -3,6 +3,7 @@
 mod calibrator;
 mod lattice;
 mod linear;
+mod lookups;
 mod offline;
 
 use std::path::{Path, PathBuf};
@@ -141,7 +142,7 @@ fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> 
 type Measurement = fn(&mut Calibrator) -> Result<(), Failed>;
 
 /// The groups of costs, in order: some are the rest of a call after subtracting operations whose costs are already known.
-const MEASUREMENTS: [Measurement; 15] = [
+const MEASUREMENTS: [Measurement; 17] = [
     linear::phase,
     linear::packed,
     linear::matrices,
@@ -157,4 +158,6 @@ const MEASUREMENTS: [Measurement; 15] = [
     offline::entries,
     offline::interpolation,
     offline::tables,
+    lookups::reads,
+    lookups::making,
 ];
