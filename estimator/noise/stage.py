@@ -47,6 +47,8 @@ class Decision:
     key: the part of the variance that grows with the key's length instead, which alone is random then.
     rounded: the largest error of a rounding that is part of the noise, of which its variance is a third of the square.
         Where it is most of the noise, the failure is better bounded as that of the rest reaching what it leaves.
+    tails: log2 of the probability that one decision is wrong, over random data and for any, of an error that is so far
+        from Gaussian that its variance says nothing of them.
     """
 
     threshold: ArrayLike
@@ -55,6 +57,7 @@ class Decision:
     mixture: Mixture | None = None
     key: KeyLength | None = None
     rounded: ArrayLike = 0.0
+    tails: tuple[ArrayLike, ArrayLike] | None = None
 
     def without_rounding(self, threshold: Array, bounds: Array) -> tuple["Decision", Array, Array]:
         """The decision, its threshold and the variances of shape (descriptions, classes) beside the rounding."""
@@ -219,6 +222,8 @@ def _decided(stage: Stage, classes: "_Classes", union: dict[str, Array], count: 
     bounds = _bounds(stage, classes)
     decisions = np.cumsum(classes.counts, axis=1)[:, -1]
     each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
+    if stage.decision.tails is not None:
+        each = _numbers(stage.decision.tails[0], count)[:, None]
     failure, long_key = _union(stage.decision, threshold, bounds, classes.counts)
     if np.any(stage.decision.rounded):
         _, left, variances = stage.decision.without_rounding(threshold, classes.variances)
@@ -243,6 +248,9 @@ def _decided(stage: Stage, classes: "_Classes", union: dict[str, Array], count: 
 
 def _union(decision: Decision, threshold: Array, bounds: Array, counts: Array) -> Union:
     """The bound on a failure of one of a stage's decisions."""
+    if decision.tails is not None:
+        failure = log2_union(_numbers(decision.tails[1], len(threshold))[:, None], counts)
+        return Union(failure, np.full_like(failure, -np.inf))
     if decision.mixture is not None:
         return mixture_union(threshold[:, None], np.sqrt(bounds), decision.mixture, counts)
     if decision.key is not None:
