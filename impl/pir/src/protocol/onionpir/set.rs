@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::{Error, ParameterSet, Result, Shape, in_range};
-use crate::parts::bfv::{KeyedRing, Switch};
+use crate::parts::bfv::{KeyedRing, Switch, half_bytes};
 use crate::parts::folding::{Dimensions, Layout};
 use crate::parts::ring_matrix::{Digits, Gadget};
 
@@ -126,7 +126,7 @@ impl Set {
 
     /// Bytes of a ciphertext of an answer.
     pub fn ciphertext_bytes(&self) -> usize {
-        let [mask, body] = crate::parts::bfv::half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits());
+        let [mask, body] = half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits());
         (mask + body) as usize
     }
 }
