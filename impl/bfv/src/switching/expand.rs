@@ -81,6 +81,6 @@ impl<W: Word> RnsGadget<W> {
 
 /// 2^-depth modulo q.
 fn inverse_power_of_two<W: Word>(modulus: &Modulus<W>, depth: u32) -> W {
-    let half = (modulus.value().to_u64() + 1) / 2;
+    let half = modulus.value().to_u64().div_ceil(2);
     modulus.pow(modulus.reduce_u64(half), u64::from(depth))
 }

@@ -70,6 +70,9 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     Ok(sizes)
 }
 
+/// Vectors of that many bytes or more lie on whole huge pages.
+const HUGE_PAGE: u64 = 2 << 20;
+
 /// The quantities from which memory and work are counted.
 pub struct Load<'a> {
     set: &'a Set,
@@ -122,12 +125,13 @@ impl Load<'_> {
             _ => lifted.max(whole),
         };
         let operands = count(&[layout.operands() as u64, operand]);
-        let vector = count(&[layout.segment_items() as u64, whole]);
+        let selected = count(&[layout.segment_items() as u64, whole]);
+        let vector = if selected < HUGE_PAGE { selected } else { selected.next_multiple_of(HUGE_PAGE) };
         let products = count(&[2, layout.polynomials as u64, whole]);
         let each = operands.saturating_add(vector).saturating_add(products);
         let bits = count(&[layout.operands() as u64, whole]);
         let online = count(&[queries, each])
-            .saturating_add(bits.max(vector))
+            .saturating_add(bits.max(selected))
             .saturating_add(count(&[layout.code.weight as u64, lifted]))
             .saturating_add(2 * query)
             .saturating_add(2 * answer)
