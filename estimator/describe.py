@@ -38,6 +38,19 @@ def describe_each(rows: Sequence[dict]) -> list[dict]:
     return answers
 
 
+def describe_somewhere(rows: Sequence[dict]) -> list[dict]:
+    """Like `describe_each`, but a set that does not serve a row's database is described at one record of a bit.
+
+    For what a set's instances are, where no database is meant: DEPIR's sets have as many records as a polynomial has coefficients.
+    """
+    found = describe_each(rows)
+    places = [place for place, each in enumerate(found) if "error" in each]
+    for place, smallest in zip(places, describe_each([rows[i] | {"records": 1, "record_bits": 1} for i in places])):
+        if "error" not in smallest:
+            found[place] = smallest
+    return found
+
+
 def read_json_lines(lines: Iterable[str]) -> list[dict]:
     """Descriptions of JSON lines; empty lines are skipped."""
     result = []
