@@ -41,11 +41,12 @@ def describe_each(rows: Sequence[dict]) -> list[dict]:
 def describe_somewhere(rows: Sequence[dict]) -> list[dict]:
     """Like `describe_each`, but a set that does not serve a row's database is described at one record of a bit.
 
-    For what a set's instances are, where no database is meant: DEPIR's sets have as many records as a polynomial has coefficients.
+    For instances, where no database is meant. Sets of DEPIR have at most as many records as a polynomial coefficients.
     """
     found = describe_each(rows)
     places = [place for place, each in enumerate(found) if "error" in each]
-    for place, smallest in zip(places, describe_each([rows[i] | {"records": 1, "record_bits": 1} for i in places])):
+    again = describe_each([rows[place] | {"records": 1, "record_bits": 1} for place in places]) if places else []
+    for place, smallest in zip(places, again, strict=True):
         if "error" not in smallest:
             found[place] = smallest
     return found
