@@ -38,6 +38,20 @@ def describe_each(rows: Sequence[dict]) -> list[dict]:
     return answers
 
 
+def describe_somewhere(rows: Sequence[dict]) -> list[dict]:
+    """Like `describe_each`, but a set that does not serve a row's database is described at one record of a bit.
+
+    For instances, where no database is meant. Sets of DEPIR have at most as many records as a polynomial coefficients.
+    """
+    found = describe_each(rows)
+    places = [place for place, each in enumerate(found) if "error" in each]
+    again = describe_each([rows[place] | {"records": 1, "record_bits": 1} for place in places]) if places else []
+    for place, smallest in zip(places, again, strict=True):
+        if "error" not in smallest:
+            found[place] = smallest
+    return found
+
+
 def read_json_lines(lines: Iterable[str]) -> list[dict]:
     """Descriptions of JSON lines; empty lines are skipped."""
     result = []

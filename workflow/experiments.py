@@ -243,8 +243,12 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
 
 
 def audited(name: str, experiment: dict[str, Any]) -> Group:
-    """All sets at one shape, to be described."""
-    at = shape(experiment["shape"])
-    rows = [Row(id.replace("/", "-"), of_set(each, at, changes)) for id, (each, changes) in every_set().items()]
+    """All sets, to be described: at one shape, those of some protocols at another."""
+    other = experiment.get("shape_of", {})
+    at = {protocol: shape(other.get(protocol, experiment["shape"])) for protocol in {*other, ""}}
+    rows = [
+        Row(id.replace("/", "-"), of_set(each, at.get(each.split("/")[0], at[""]), changes))
+        for id, (each, changes) in every_set().items()
+    ]
     options = {"queries": 1, "updates": 0, "repetitions": 0}
     return Group(name, "sets", rows, options, "security", False, ["security only: nothing to measure"])

@@ -12,7 +12,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from ..describe import DescribeError, describe_each, read_descriptions
+from ..describe import DescribeError, describe_somewhere, read_descriptions
 from ..options import TIMEOUT_USES, unused
 from ..outputs import beside, check, protected, template, write
 from ..paths import ROOT
@@ -102,7 +102,7 @@ def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) 
             {"id": str(path), "parameters": str(path), "records": options.records, "record_bits": options.record_bits}
             for path in options.parameters
         ]
-        found = [(str(d.get("id")), d) for d in describe_each(rows)]
+        found = [(str(d.get("id")), d) for d in describe_somewhere(rows)]
     problems = [(where, d, unusable(d)) for where, d in found]
     refused += [f"{where}: {problem}" for where, _, problem in problems if problem is not None]
     return [d for _, d, problem in problems if problem is None], refused

@@ -1,7 +1,7 @@
 """Every set of params/ by every attack that was run, as recorded: 128 bits where it is ours to choose."""
 
 import pytest
-from pirlab_estimator.describe import describe_each
+from pirlab_estimator.describe import describe_somewhere
 from pirlab_estimator.security import assess, recorded
 from pirlab_estimator.security.attacks import ATTACKS, MODEL
 from pirlab_estimator.security.instance import Instance
@@ -20,7 +20,7 @@ def descriptions(binary, root):
         {"id": id, "parameters": str(root / f"params/{name}.toml"), "with": changes} | shape
         for id, (name, changes) in every_set().items()
     ]
-    found = describe_each(rows)
+    found = describe_somewhere(rows)
     assert len(found) > 100 and not any("error" in each for each in found)
     return found
 
