@@ -1,7 +1,7 @@
 """The DEPIR paper's tables and figure: every printed line; in Table 4 what is fetched before is shared."""
 
 import pytest
-from pirlab_figures.depir import batch, figure3, table1, table2, table4
+from pirlab_figures.depir import batch, figure3, table1, table2, table3, table4
 
 
 def message(name, size, served, phase="query"):
@@ -146,6 +146,24 @@ def depir(records, **layout):
     more |= {"phases": [{"name": "answer", "seconds": [400.0]}, {"name": "encode", "seconds": [100.0]}]}
     sent[1]["direction"] = "download"
     return row("depir", records, 16, **more)
+
+
+def test_table_3_has_every_printed_column(expected):
+    data = table3.table([depir(7315)], expected).data
+    printed = data[data["source"] == "paper"]
+    assert printed["memory_bytes"].tolist() == [gib * 2**30 for gib in (10, 36, 253, 253)]
+    assert printed["slots"].tolist() == [1 << 15] * 4, "65537 has order 2 modulo 2^17"
+    assert (printed["amortised"] * 1e3).tolist() == pytest.approx([7.2, 54.6, 64.1e3, 79.3e3], rel=0.01)
+    assert (printed["amortised_printed"] * 1e3).tolist() == pytest.approx([7.2, 54.6, 32.3e3, 4.0e3])
+    (own,) = data[data["source"] != "paper"].to_dict("records")
+    assert (own["query_words"] / 2**20, own["answer_words"] / 2**20) == pytest.approx((10, 19), abs=0.01)
+    assert (own["query_bytes"], own["answer_bytes"]) == (8495000, 16960000)
+    assert own["by_rates"] == pytest.approx(8.677e9 / 4e7) and own["amortised"] == pytest.approx(400 / 2**15)
+
+
+def test_table_3_without_rows_is_the_paper_s(expected):
+    made = table3.table([row("piano", 7315, 16)], expected)
+    assert len(made.rows) == 4 and "here" not in made.markdown().partition("\n\n")[2].partition("\n\n")[0]
 
 
 def test_a_query_of_all_slots_is_shared_over_them(expected):
