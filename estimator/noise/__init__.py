@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from . import (
     cwpir,
+    depir,
     doublepir,
     hintlesspir,
     inspire,
@@ -27,6 +28,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "simplepir": simplepir.chain,
     "frodopir": simplepir.chain,
     "cwpir": cwpir.chain,
+    "depir": depir.chain,
     "doublepir": doublepir.chain,
     "hintlesspir": hintlesspir.chain,
     "kspir": kspir.chain,

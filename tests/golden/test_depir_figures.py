@@ -1,7 +1,7 @@
 """The DEPIR paper's tables and figure: every printed line; in Table 4 what is fetched before is shared."""
 
 import pytest
-from pirlab_figures.depir import figure3, table1, table2, table4
+from pirlab_figures.depir import batch, figure3, table1, table2, table3, table4
 
 
 def message(name, size, served, phase="query"):
@@ -132,3 +132,56 @@ def test_figure_3_has_all_its_curves():
     panels = made.figure.axes
     assert [len(axes.lines) for axes in panels] == [2 * 3, 2 * 3, 4 * 3, 4 * 4]
     assert "61%" in made.caption and "86%" in made.caption
+
+
+def depir(records, **layout):
+    """A predicted row of 2^15 queries with the layout of tiny, or what is changed of it."""
+    shape = {"variables": 4, "degree": 18, "ring_degree": 1 << 15, "plaintext_slots": 1 << 15, "entries_per_record": 1}
+    shape |= {"query_primes": 20, "answer_primes": 8, "modulus_log2": 518.48, "level1_primes": 32, "disk_bytes": 0}
+    shape |= {"stored_bytes": 9723853517, "memory_reads": 8677_000_000, "disk_reads": 0} | layout
+    sent = [message("query", 8495000, 1 << 15), message("answer", 16960000, 1 << 15, "answer")]
+    more = {"description": {"layout": shape, "messages": sent}, "transcript": sent, "queries": 1 << 15}
+    more |= {"status": "predicted", "source_kind": "published", "preprocess_s": 100.0, "answer_s": 400.0, "error": ""}
+    more |= {"answer_q1_s": float("nan"), "answer_q3_s": float("nan")}
+    more |= {"phases": [{"name": "answer", "seconds": [400.0]}, {"name": "encode", "seconds": [100.0]}]}
+    sent[1]["direction"] = "download"
+    return row("depir", records, 16, **more)
+
+
+def test_table_3_has_every_printed_column(expected):
+    data = table3.table([depir(7315)], expected).data
+    printed = data[data["source"] == "paper"]
+    assert printed["memory_bytes"].tolist() == [gib * 2**30 for gib in (10, 36, 253, 253)]
+    assert printed["slots"].tolist() == [1 << 15] * 4, "65537 has order 2 modulo 2^17"
+    assert (printed["amortised"] * 1e3).tolist() == pytest.approx([7.2, 54.6, 64.1e3, 79.3e3], rel=0.01)
+    assert (printed["amortised_printed"] * 1e3).tolist() == pytest.approx([7.2, 54.6, 32.3e3, 4.0e3])
+    (own,) = data[data["source"] != "paper"].to_dict("records")
+    assert (own["query_words"] / 2**20, own["answer_words"] / 2**20) == pytest.approx((10, 19), abs=0.01)
+    assert (own["query_bytes"], own["answer_bytes"]) == (8495000, 16960000)
+    assert own["by_rates"] == pytest.approx(8.677e9 / 4e7) and own["amortised"] == pytest.approx(400 / 2**15)
+
+
+def test_table_3_without_rows_is_the_paper_s(expected):
+    made = table3.table([row("piano", 7315, 16)], expected)
+    assert len(made.rows) == 4 and "here" not in made.markdown().partition("\n\n")[2].partition("\n\n")[0]
+
+
+def test_a_query_of_all_slots_is_shared_over_them(expected):
+    data = table4.table([depir(15020334)], expected).data
+    own = data[data["status"] == "predicted"].iloc[0]
+    assert own["comm"] == pytest.approx((8495000 + 16960000) / 2**15) and own["total"] == pytest.approx(400 / 2**15)
+
+
+def test_batches_take_as_many_requests_as_they_need():
+    slots, single = (
+        depir(7315),
+        row("piano", 7315, 16, status="predicted", phases=[{"name": "answer", "seconds": [2.0]}]),
+    )
+    single |= {"queries": 1, "transcript": [message("hint", 4096, None, "offline"), message("query", 64, 1)]}
+    assert batch.seconds(slots, 1) == 400 and batch.seconds(slots, 1 << 15) == 400 / 2**15
+    assert batch.seconds(slots, (1 << 15) + 1) == pytest.approx(800 / (2**15 + 1))
+    assert batch.seconds(single, 1) == batch.seconds(single, 64) == 2
+    assert batch.sent(single, 64) == 64 + 64 and batch.sent(slots, 2) == (8495000 + 16960000) / 2
+    made = batch.drawing([slots, single | {"error": "", "source_kind": "own"}, row("piano", 8, 8)])
+    assert set(made.data["set"]) == {"depir/published", "piano/published"}
+    assert len(made.data) == 2 * len(batch.BATCHES) and len(made.figure.axes) == 2
