@@ -6,6 +6,7 @@ its message says.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -19,10 +20,13 @@ from ..lib.marks import PREDICTED, mark_notes, marks_of, provenance
 from ..lib.protocols import mathtext, place, protocol_name, set_short
 from ..lib.spec import spec
 from ..lib.units import KIB, shape_text
+from .table4 import costed
 
 BATCHES = [1 << power for power in range(17)]
 QUANTITIES = {"seconds": 1e-3, "bytes": KIB}
 """With the sizes of their units."""
+SECOND = "8"
+"""The marker of further sets of a protocol."""
 SPEC = spec("depir/batch")
 NAMES: dict[str, str] = SPEC.words["names"]
 
@@ -37,15 +41,15 @@ def seconds(row: dict[str, Any], batch: int) -> float:
 def sent(row: dict[str, Any], batch: int) -> float:
     """Bytes of a query, all that a client sends and fetches for the batch shared over it."""
     messages = [m for m in row["transcript"] or [] if m["phase"] != "update"]
-    return sum(m["payload_bytes"] * -(-batch // int(m["queries_served"] or batch)) for m in messages) / batch
+    return float(sum(m["payload_bytes"] * -(-batch // int(m["queries_served"] or batch)) for m in messages)) / batch
 
 
 def lines(rows: Iterable[dict[str, Any]], shapes: Iterable[tuple[int, int]]) -> Iterator[dict[str, Any]]:
     """A line a batch of every row at the shapes that has numbers."""
-    for row in sorted(rows, key=lambda row: (place(row["protocol"]), row["set"])):
+    for row in sorted(rows, key=lambda row: (row["records"], place(row["protocol"]), row["set"])):
         if row["status"] not in ("ok", PREDICTED) or (row["records"], row["record_bits"]) not in shapes:
             continue
-        if row["threads"] != 1:
+        if row["threads"] != 1 or not costed(row):
             continue
         line = {"database": shape_text(row["records"], row["record_bits"]), "protocol": row["protocol"]}
         line |= {"set": row["set"], "status": row["status"], "queries": row["queries"]}
@@ -60,7 +64,9 @@ def draw(data: pd.DataFrame) -> Figure:
     height = 5.6
     figure, grid = style.sheet(height, 2, len(databases), sharex=True, sharey="row")
     named = data.drop_duplicates("set")
-    looks = style.looks([(row["protocol"], row["set"], False) for row in named.to_dict("records")])
+    looks = {row["set"]: style.look(row["protocol"]) for row in named.to_dict("records")}
+    for name in named["set"][named.duplicated("protocol")]:
+        looks[name] = replace(looks[name], marker=SECOND)
     for column, database in enumerate(databases):
         for row, (quantity, unit) in enumerate(QUANTITIES.items()):
             axes = grid[row][column]

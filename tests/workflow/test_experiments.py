@@ -65,12 +65,16 @@ def protocols_of(groups) -> set[str]:
     return {tomllib.loads((ROOT / file).read_text())["protocol"] for file in files}
 
 
+#: Protocols whose tables of the compared databases no machine holds: experiments of their own set them beside others.
+TOO_LARGE = {"depir"}
+
+
 def test_quick_measures_every_protocol_and_sets_them_side_by_side():
     plan = Plan(read_profile("quick"))
     known = {tomllib.loads(path.read_text())["protocol"] for path in (ROOT / "params").glob("*/*.toml")}
     assert protocols_of(group for group in plan.measured() if group.kind == "protocol") == known
     for group in plan.of("comparison/protocols"):
-        assert protocols_of([group]) == known, f"{group.id} lacks a protocol"
+        assert protocols_of([group]) == known - TOO_LARGE, f"{group.id} lacks a protocol"
     assert sum(group.measured for group in plan.of("comparison/protocols")) == 2
 
 
