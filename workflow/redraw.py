@@ -32,9 +32,10 @@ PROFILES = ("quick", "laptop")
 PAGES = Path("docs/results")
 PAPERS = {
     "comparison": "All protocols beside each other",
-    "depir": "The DEPIR paper's table of baselines",
+    "depir": "The DEPIR paper's tables",
     "gadget": "The gadget paper's tables",
     "inspire": "The InsPIRe paper's tables",
+    "pirana": "The thesis on PIRANA over GBFV",
     "pirouette": "The Pirouette paper's tables",
     "security": "The audit of security",
 }
