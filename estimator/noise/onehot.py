@@ -6,6 +6,9 @@
 - Random data: variances of all products add up. Any data: all products of one selector's error may add up in phase,
   over the diagonals of a block and over the entries of an answer, and those of a turn's key switch over giant steps.
   What the row selector's error is multiplied by has a mask of its own for each entry.
+- The product multiplies by 1 + y, y = |s(zeta)|^2 at a root zeta of X^N + 1, and so are roundings of a turn's switch
+  where no giant step moves them to another root: the mean of y^2 is 2 (N E[s^2])^2. Any key: at most twice that, which
+  leaves room for a root of 56 times the mean.
 """
 
 from collections.abc import Sequence
@@ -46,6 +49,12 @@ class _Chain(Steps):
             products = self.random * self.blocks * self.width * (fresh + turned * switch)
         return np.asarray(under.n * products + (self.giants - 1) * switch)
 
+    def linear(self, any_data: bool = False) -> Floats:
+        """The part of :meth:`column` that is multiplied by |s(zeta)|^2 at the root itself."""
+        steps = self.giants**2 if any_data else 1.0
+        products = (self.worst if any_data else self.random) * self.rings.n * self.blocks
+        return np.asarray(np.where(self.special > 1, products * (self.baby - 1) * steps / 12, 0.0))
+
     def sum(self, under: Rings, any_data: bool = False) -> Floats:
         """The products with the row selector of all entries in one answer, turned and added."""
         key, switch = under.n * np.asarray(under.secret.square), self.switch(under)
@@ -53,7 +62,11 @@ class _Chain(Steps):
         own = cross * self.fresh(under) + (1 + key + 2 * key**2) / 12 + switch
         entries = self.most if any_data else self.mean
         together = entries**2 if any_data else entries
-        return np.asarray(together * cross * self.column(under, any_data) + entries * own + (entries - 1) * switch)
+        column = cross * self.column(under, any_data)
+        # The mean of y (1 + y) is above that of y and of 1 + y apart.
+        more = under.n * self.square_norm / self.norm / 12 * key**2 * (3.0 if any_data else 1.0)
+        column = column + self.linear(any_data) * more
+        return np.asarray(together * column + entries * own + (entries - 1) * switch)
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
