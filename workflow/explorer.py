@@ -14,8 +14,8 @@ from .present import draw, option
 from .redraw import PROFILES, Redrawing
 from .reference import REFERENCE, packed
 
-#: Fronts of every protocol at a dozen databases, of experiments/search/explorer.toml.
-SWEEP = Path("results/searched/explorer.csv")
+#: The fronts of every protocol, of experiments/search/fronts.toml.
+SWEEP = Path("results/searched/fronts.csv")
 
 
 def main() -> int:

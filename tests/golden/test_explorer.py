@@ -16,7 +16,7 @@ from pirlab_figures.cli import main
 from pirlab_figures.lib.protocols import protocol_name
 
 ROOT = Path(__file__).resolve().parents[2]
-SWEEP = ROOT / "results/searched/explorer.csv"
+SWEEP = ROOT / "results/searched/fronts.csv"
 #: Bytes that the page may have.
 MOST_BYTES = 5_000_000
 #: Milliseconds of the page's own time that a browser waits for charts.

@@ -39,8 +39,6 @@ FIGURE_CODE = figure_code()
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
 KEPT = ["best.md", "fronts.csv", "grids.csv"]
-#: The sweep of the explorer's sets, whose table is kept as it is.
-EXPLORER = [f"{SEARCH}/explorer.csv"] if "explorer" in TABLES else []
 #: What is drawn of which sweep.
 DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "grids": "grids", "sizes": "sizes", "best": "sizes"}
 
@@ -131,13 +129,12 @@ rule kept:
     input:
         [f"{FIGURES}/search/{which}.csv" for which in DRAWN],
         expand(f"{SEARCH}/{{sweep}}.sets", sweep=SETS),
-        explorer=EXPLORER,
     output:
         touch(f"{SEARCH}/kept.done"),
     log:
         f"{RESULTS}/logs/search/kept.log",
     params:
-        tables=[f"{FIGURES}/search/{name}" for name in KEPT] + EXPLORER,
+        tables=[f"{FIGURES}/search/{name}" for name in KEPT],
         saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SAVED),
         folder=f"{RESULTS}/searched",
     conda:

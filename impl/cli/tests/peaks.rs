@@ -25,7 +25,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("hintlesspir/tight", 5003, 1000, 3, 1),
         ("kspir/split", 5003, 1000, 3, 1),
         ("pirana/gbfv-n4096-63", 5003, 1000, 3, 1),
-        ("cwpir/n4096", 5003, 1000, 3, 1),
+        ("cwpir/n4096", 5003, 1000, 1, 1),
         ("onehot/gbfv-n4096-63", 5003, 1000, 3, 1),
         ("depir/short-n8192", 257, 33, 3, 1),
         ("ypir/usenix24", 5, 20_003, 1, 1),

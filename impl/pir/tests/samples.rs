@@ -54,8 +54,8 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
     ("pirana/bfv-n8192", (1 << 18, 2048), &[("queries", None), ("keys", Some(3 * 4 * 8192))]),
     // Keys of products, of 15 turns and, because the first turn is by one place, of nothing more; six rows of degree 4096 each.
     ("onehot/gbfv-n4096-63", (1 << 14, 2048), &[("queries", None), ("keys", Some(16 * 6 * 4096))]),
-    // Keys of products and of 10 levels of expansion, with six rows of degree 4096 each; every query adds to `queries`.
-    ("cwpir/n4096", (1 << 12, 163_840), &[("queries", None), ("keys", Some(11 * 6 * 4096))]),
+    // 92 bits of a codeword. Keys of products and of 7 levels of expansion, with six rows of degree 4096 each; every query adds to `queries`.
+    ("cwpir/n4096", (1 << 12, 163_840), &[("queries", None), ("keys", Some((1 + 7) * 6 * 4096))]),
     // Packing keys: each body has 4 digits at each of 2 places; 2 vectors more where rows become vectors.
     ("spiral/secure-pack-256mb", (1 << 20, 2048), &[("queries_and_keys", None), ("packing_keys", Some(2 * 4 * 2048))]),
     (

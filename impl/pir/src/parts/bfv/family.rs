@@ -174,22 +174,34 @@ impl FamilyRing {
 
     /// The instances that an observer sees where one secret encrypts all queries and keys, which have that many rows.
     pub fn instances(&self, key_rows: u64) -> Vec<LweInstance> {
-        let instance = |name: &str, primes: &[u64], samples, protects: &str| LweInstance {
-            name: name.into(),
-            kind: "rlwe".into(),
-            dimension: self.degree as u64,
-            modulus: product_text(primes),
-            log2_modulus: primes.iter().map(|prime| (*prime as f64).log2()).sum(),
-            secret: self.secret,
-            error_stddev: self.error.stddev().0,
-            samples,
-            protects: protects.into(),
-        };
-        let mut all = vec![instance("queries", self.primes(), None, "every record asked for under the key")];
-        if key_rows > 0 {
-            let samples = Some(key_rows.saturating_mul(self.degree as u64));
-            all.push(instance("keys", &self.key_primes(), samples, "the secret of all queries"));
-        }
-        all
+        let primes = [self.primes(), &self.key_primes()].map(<[u64]>::to_vec);
+        instances(self.degree, primes, (self.secret, self.error), key_rows)
     }
+}
+
+/// The instances that an observer sees where one secret encrypts all queries, modulo the first primes, and that many rows of keys, modulo the
+/// second: none where no key is sent.
+pub(super) fn instances(
+    degree: usize,
+    [primes, key_primes]: [Vec<u64>; 2],
+    (secret, error): (SecretKind, ErrorSize),
+    key_rows: u64,
+) -> Vec<LweInstance> {
+    let instance = |name: &str, primes: &[u64], samples, protects: &str| LweInstance {
+        name: name.into(),
+        kind: "rlwe".into(),
+        dimension: degree as u64,
+        modulus: product_text(primes),
+        log2_modulus: primes.iter().map(|prime| (*prime as f64).log2()).sum(),
+        secret,
+        error_stddev: error.stddev().0,
+        samples,
+        protects: protects.into(),
+    };
+    let mut all = vec![instance("queries", &primes, None, "every record asked for under the key")];
+    if key_rows > 0 {
+        let samples = Some(key_rows.saturating_mul(degree as u64));
+        all.push(instance("keys", &key_primes, samples, "the secret of all queries"));
+    }
+    all
 }

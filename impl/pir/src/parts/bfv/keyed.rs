@@ -7,9 +7,10 @@ use ring::{Kernel, Ring, RingShape};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::family::instances;
 use super::{MAX_PRIME_BITS, bits};
 use crate::core::{Error, ErrorSize, LweInstance, Result, SecretKind, in_range, power_of_two};
-use crate::parts::ring_matrix::{MAX_STDDEV, PrimeProduct, check_secret, product_text};
+use crate::parts::ring_matrix::{MAX_STDDEV, PrimeProduct, check_secret};
 
 /// Ciphertexts over Z_q[X]/(X^N + 1), and the keys that map them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -93,21 +94,7 @@ impl KeyedRing {
 
     /// The instances that an observer sees where one secret encrypts all queries and keys, whose automorphisms have that many rows.
     pub fn instances(&self, key_rows: u64) -> Vec<LweInstance> {
-        let instance = |name: &str, primes: &[u64], samples, protects: &str| LweInstance {
-            name: name.into(),
-            kind: "rlwe".into(),
-            dimension: self.degree as u64,
-            modulus: product_text(primes),
-            log2_modulus: primes.iter().map(|prime| (*prime as f64).log2()).sum(),
-            secret: self.secret,
-            error_stddev: self.error.stddev().0,
-            samples,
-            protects: protects.into(),
-        };
-        let samples = Some(key_rows.saturating_mul(self.degree as u64));
-        vec![
-            instance("queries", self.primes(), None, "every record asked for under the key"),
-            instance("keys", &self.key_primes(), samples, "the secret of all queries"),
-        ]
+        let primes = [self.primes(), &self.key_primes()].map(<[u64]>::to_vec);
+        instances(self.degree, primes, (self.secret, self.error), key_rows)
     }
 }
