@@ -3,7 +3,8 @@
 The phases v_1, ..., v_m of a query are t e + mu, and that of the answer is f(v_1, ..., v_m), in the ring over the
 integers: it decrypts while its coefficients are below Q/2. At a root of X^n + 1 each v_j is a complex Gaussian of mean
 square n V, V = t^2 (sigma^2 + 1/12), and f a polynomial in them. A coefficient is the mean over the n roots, which come
-in n/2 conjugate pairs; since f grows like a D-th power, one pair alone makes it too large, where that is rare.
+in n/2 conjugate pairs. Since f grows like a D-th power, one pair alone makes it too large, where that is rare; at low
+degrees all pairs together do, as a Gaussian of the same variance does, which is added.
 - Random data: the coefficients of f are uniform modulo t, since interpolation is a bijection.
 - Any data: they are at most t/2, and phases of the v_j are uniform, so that mean squares add up as over random data.
 Lower degrees than D add a share of about 1 / (n V), which is left out.
@@ -20,11 +21,13 @@ from .error import Noise
 from .polynomial_tails import log2_form_tail, log2_largest_tail, moments
 from .ring_setting import Rings, numbers
 from .stage import Decision, Stage, stages
-from .tails import LN2
+from .tails import LN2, log2_gaussian_tail
 
 THRESHOLD = 0.5
 SHARES = (1 / 16, 1 / 2, 15 / 16)
 """Of the threshold, left to the value of the polynomial; the switch has the rest."""
+LOW_DEGREE = 8
+"""Up to this degree all roots together may decide; of higher ones the rare roots make most of the variance."""
 LEAST_TERMS = 0.01
 """Independent values of a query, at least: with fewer, a measured variance says nothing of the true one."""
 
@@ -83,6 +86,12 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     value, switch = np.array([a.variance() for a in each]), np.array([a.of_switch() for a in each])
     of_any, random = (np.array([a.tail(any_data) for a in each]) for any_data in (True, False))
     bound = np.array([a.variance(any_data=True) for a in each])
+    # Two coefficients of a pair, each of which all pairs may make too large together.
+    low = np.array([a.degree <= LOW_DEGREE for a in each])
+    random, of_any = (
+        np.where(low, np.logaddexp2(tail, 1 + log2_gaussian_tail(THRESHOLD, np.sqrt(variance + switch))), tail)
+        for tail, variance in ((random, value), (of_any, bound))
+    )
     # So many random coefficients of f decide the variance of the value.
     deciding = np.array([moments(a.variables, a.degree)[2] for a in each])
     share = np.maximum(value, 1e-9 * switch) / (value + switch)

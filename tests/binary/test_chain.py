@@ -174,7 +174,7 @@ def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
         parameters = sorted(root.glob(f"params/{protocol}/{only}.toml"))[0]
         out = tmp_path / f"{protocol}.json"
         # Selections of one row and empty polynomials have no noise; 64 cells of Pirouette are 16 rows or more.
-        shape = ("8192", "2048") if protocol.startswith(("onionpir", "pirouette", "spiral")) else ("1000", "8")
+        shape = ("8192", "2048") if protocol.startswith(("cwpir", "onionpir", "pirouette", "spiral")) else ("1000", "8")
         shape = ("330", "16") if protocol == "depir" else shape
         command = [binary, "run", parameters, "--records", shape[0], "--record-bits", shape[1], "--seed", "1"]
         # Stages of few values are held over many keys by tests/binary/test_pooled_noise.py.

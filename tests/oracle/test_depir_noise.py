@@ -7,6 +7,7 @@ import pytest
 from pirlab_estimator.noise import depir
 from pirlab_estimator.noise.polynomial_tails import log2_form_tail, log2_largest_tail, moments
 from pirlab_estimator.noise.stage import evaluate, record_noise
+from pirlab_estimator.noise.tails import log2_gaussian_tail
 
 
 def description(n, variables, degree, log2_q, log2_answer, t=65537, columns=1, stddev=2**0.5):
@@ -197,3 +198,18 @@ def test_a_sweep_is_one_call():
     several = [description(256, 3, 4, 100.6, 60.5), description(1 << 15, 4, 18, 518.48, 217.9)]
     together = evaluate(depir.chain(several), 2)
     assert together == [evaluate(depir.chain([each]), 1)[0] for each in several]
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_at_low_degrees_all_roots_decide_together(degree):
+    """A form of degree one is Gaussian: its n coefficients fail as n Gaussians do; of degree two they fail no less."""
+    found = stages(8192, 4, degree, 60, 60)["value"]["stddev"]
+    log2_q = 60 + log2(7 * found / 0.5)
+    gaussian = 13 + float(log2_gaussian_tail(7, 1))
+    answer = stages(8192, 4, degree, log2_q, log2_q)["answer"]
+    assert answer["log2_failure_bound"] >= answer["log2_failure"] - 1e-6
+    assert (
+        answer["log2_failure"] == pytest.approx(gaussian, abs=0.1)
+        if degree == 1
+        else answer["log2_failure"] > gaussian - 0.1
+    )

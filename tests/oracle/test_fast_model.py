@@ -106,7 +106,7 @@ def test_all_rows_of_the_grid(root):
         assert figures[:, 0].min() <= float(row["min_log2_rop"]) + FAST_TOLERANCE, key
 
 
-@pytest.mark.parametrize("instance", recorded.entries(), ids=str)
+@pytest.mark.parametrize("instance", [each for each in recorded.entries() if each.samples is None], ids=str)
 def test_recorded_sets(instance):
     names = {use["name"] for use in recorded.entries()[instance]["uses"]}
     real = recorded.find(instance)["results"]

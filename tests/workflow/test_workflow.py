@@ -53,7 +53,7 @@ def test_killed_run_continues(finished):
 
 def test_clean_run_makes_everything(finished):
     assert "Plan of profile tiny" in finished.output
-    assert f"{ROWS} rows in 5 groups to measure" in finished.output
+    assert f"{ROWS} rows in 6 groups to measure" in finished.output
     for group in (
         *(f"smoke/tiny {name}" for name in GROUPS),
         "smoke/protocols 2^10x1",
@@ -183,7 +183,7 @@ def test_reference_run_is_labelled(finished, tmp_path):
     command += [f"--results={finished.results}"]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
     documents = reference.read_packed(out / "tiny.jsonl.gz")
-    assert Counter(path.split("/")[0] for path in documents) == {"records": ROWS, "predictions": 4}
+    assert Counter(path.split("/")[0] for path in documents) == {"records": ROWS, "predictions": 5}
     text = (out / "README.md").read_text()
     assert "## tiny" in text and f"| rows | {ROWS} ok |" in text
     packed = (out / "tiny.jsonl.gz").read_bytes()
@@ -198,4 +198,4 @@ def test_slurm_profile_dry_run(finished, tmp_path):
         jobs = finished.dry_run("--workflow-profile", "config/profiles/slurm")
     finally:
         finished.folders = finished.folders | {"results": finished.results}
-    assert jobs["measure"] == 5 and jobs["predict"] == 4
+    assert jobs["measure"] == 6 and jobs["predict"] == 5

@@ -89,6 +89,8 @@ pub struct Tables {
     pub level1_cap: Option<usize>,
 }
 
+/// Largest total degree.
+const MOST_DEGREE: usize = 254;
 /// Primes of rings that are computed with.
 const MAX_PRIME_BITS: u32 = 31;
 /// Primes of sets that are only described, as the authors store them.
@@ -98,7 +100,7 @@ impl ParameterSet for Set {
     fn check(&self) -> Result<()> {
         let Self { variables, degree, ring, primes, tables, .. } = self;
         in_range("variables", *variables, 1..=6)?;
-        in_range("degree", *degree, 1..=254)?;
+        in_range("degree", *degree, 1..=MOST_DEGREE)?;
         if let Some(k) = self.roots {
             in_range("roots", k, degree + 1..=1024)?;
         }
@@ -114,6 +116,10 @@ impl ParameterSet for Set {
         in_range("primes.answer", primes.answer, 1..=primes.query)?;
         in_range("primes.above_log2", primes.above_log2, 16..=30)?;
         in_range("tables.memory_mib", tables.memory_mib, 1..=1 << 20)?;
+        if tables.level1_cap.is_some() && tables.evaluator == Evaluator::Derivatives {
+            let problem = "derivative tables have as many level-1 primes as fit; leave it out.";
+            return Err(Error::value("tables.level1_cap", problem));
+        }
         let found = self.ciphertext_primes();
         let long = found.first().is_some_and(|prime| prime >> MOST_PRIME_BITS != 0);
         if found.len() < primes.query || long {
@@ -199,10 +205,13 @@ impl Set {
         if shape.records <= most {
             return Ok(());
         }
-        let needed = (degree..).find(|degree| monomials(m, *degree) >= shape.records).unwrap_or(degree);
+        let remedy = match (degree..=MOST_DEGREE).find(|degree| monomials(m, *degree) >= shape.records) {
+            Some(needed) => format!("a set of degree {needed} or more"),
+            None => "a set with more variables".into(),
+        };
         Err(Error::Workload(format!(
-            "records = {}: a polynomial in {m} variables of degree {degree} has {most} coefficients, one a record. Give fewer records, or a \
-             set of degree {needed} or more.",
+            "records = {}: a polynomial in {m} variables of degree {degree} has {most} coefficients, one a record. Give fewer records, or \
+             {remedy}.",
             shape.records
         )))
     }
