@@ -35,7 +35,6 @@ PAPERS = {
     "depir": "The DEPIR paper's tables",
     "gadget": "The gadget paper's tables",
     "inspire": "The InsPIRe paper's tables",
-    "pirana": "The thesis on PIRANA over GBFV",
     "pirouette": "The Pirouette paper's tables",
     "security": "The audit of security",
 }
