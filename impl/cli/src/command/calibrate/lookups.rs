@@ -9,17 +9,16 @@ use super::calibrator::{Calibrator, Failed, Found};
 /// Points of a batch, and their coordinates.
 const BATCH: usize = 256;
 const VARIABLES: usize = 4;
-/// Batches, each of which reads the table in turn.
-const BATCHES: usize = 64;
-
 /// Values, or values with derivatives, read at random places of a table that no cache holds, while the next places are asked for.
 pub(super) fn reads(c: &mut Calibrator) -> Result<(), Failed> {
     let prime = c.pick(113u32, 31);
+    // Each measurement reads the same places again: their lines have to be more than a cache holds.
+    let batches = c.pick(1 << 14, 64);
     let lookups = Lookups::new(c.kernel)?;
     let small = |modulus: u32| Small::new(modulus.into()).ok_or("a modulus below 2^16");
     let (modulus, square) = (small(prime)?, small(prime * prime)?);
     let inputs: Vec<u32> =
-        (0..BATCHES * BATCH * VARIABLES).map(|i| (i as u32).wrapping_mul(0x9e37_79b9) >> 4).collect();
+        (0..batches * BATCH * VARIABLES).map(|i| (i as u32).wrapping_mul(0x9e37_79b9) >> 4).collect();
     let (mut first, mut second, mut read) = (vec![0u64; BATCH], vec![0u64; BATCH], vec![0u32; BATCH]);
     let mut places = [(); 2].map(|()| vec![0u32; BATCH]);
     let mut high = [(); 2].map(|()| vec![0u32; BATCH * VARIABLES]);
@@ -27,8 +26,8 @@ pub(super) fn reads(c: &mut Calibrator) -> Result<(), Failed> {
         let mut table = Buffer::<u32>::zeroed((prime.pow(4) as usize * stride + 8).div_ceil(4))?;
         table.fill(0x0102_0304);
         let table = table.bytes();
-        c.each(name, Found::Warm, BATCHES * BATCH, || {
-            for number in 0..=BATCHES {
+        c.each(name, Found::Warm, batches * BATCH, || {
+            for number in 0..=batches {
                 let side = number % 2;
                 if let Some(inputs) = inputs.chunks_exact(BATCH * VARIABLES).nth(number) {
                     if stride == 1 {

@@ -130,6 +130,8 @@ impl Load<'_> {
         let products = count(&[2, layout.polynomials as u64, whole]);
         let each = operands.saturating_add(vector).saturating_add(products);
         let bits = count(&[layout.operands() as u64, whole]);
+        // A segment's selections stay with the allocator while the next one's are made.
+        let selected = if layout.segments() > 1 { 2 * selected } else { selected };
         let online = count(&[queries, each])
             .saturating_add(bits.max(selected))
             .saturating_add(count(&[layout.code.weight as u64, lifted]))
