@@ -63,9 +63,9 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
         (1 << 20, 2048),
         &[("queries_and_keys", None), ("packing_keys", Some((2 + 2) * 4 * 2048))],
     ),
-    // Keys of 8 and 9 levels with 3 and 5 digits modulo q P; every query, and RGSW(-s), adds to `queries`.
+    // Keys of 8 levels with 3 and 5 digits modulo q P; every query, and RGSW(-s), adds to `queries`.
     ("onionpir/repaired-20", (1 << 18, 2048), &[("queries", None), ("keys", Some(8 * 3 * 4096))]),
-    ("onionpir/original", (1 << 20, 2048), &[("queries", None), ("keys", Some(9 * 5 * 4096))]),
+    ("onionpir/original", (1 << 20, 2048), &[("queries", None), ("keys", Some(8 * 5 * 4096))]),
     // A ciphertext for each of four variables; a query serves all its slots.
     ("depir/short-n8192", (330, 16), &[("query", Some(4 * 8192))]),
     // No lattice.
