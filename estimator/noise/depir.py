@@ -8,8 +8,8 @@ degrees all pairs together do, as a Gaussian of the same variance does, which is
 - Random data: the coefficients of f are uniform modulo t, since interpolation is a bijection.
 - Any data: they are at most t/2, and phases of the v_j are uniform, so that mean squares add up as over random data.
 Lower degrees than D add a share of about 1 / (n V), which is left out.
-The switch to Q' adds sum_j delta_j s^j, delta_j uniform in (-t/2, t/2): D-th powers of the secret, which each query has
-anew. Both are in units of the modulus.
+The switch to Q' adds sum_j delta_j s^j, delta_j uniform in (-t/2, t/2): D-th powers of the secret, which the client
+draws for each query. Both are in units of the modulus.
 """
 
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ AHEAD = "precompute"
 READING = "read_database"
 """The phase in which a client reads the database, once a window of queries."""
 SLOTS = 1 << 10
-"""A request of so many queries fills the slots of a plaintext: what it costs is shared over them."""
+"""Queries that fill the slots of a plaintext: they share what their request costs."""
 ONLINE = ("query", "answer", "extract")
 SPEC = spec("depir/table4")
 Printed = dict[str, Any]

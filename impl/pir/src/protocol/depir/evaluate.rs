@@ -11,7 +11,7 @@ use super::set::Evaluator;
 use super::tables::Table;
 use crate::core::{Error, Result};
 
-/// Points that are evaluated together: so many lines are asked for before the first is read.
+/// Points that are evaluated together: the lines of all of them are asked for before the first is read.
 pub const BATCH: usize = 256;
 
 /// A modulus q, with what takes values from residues to it.
