@@ -82,6 +82,19 @@ def test_the_modulus_of_the_authors_code_misses_the_target(described):
     assert made["log2_failure_random"] == pytest.approx(-42.2, abs=0.1)
 
 
+@pytest.mark.parametrize(("variant", "length"), [("stream", 2), ("pack", 1), ("base", 2)])
+def test_a_matrix_of_one_prime_rounds_every_ciphertext_of_a_leaf(described, variant, length):
+    """What the first dimension gains is the rounding of a body and a mask to the first prime, times a random row."""
+    whole, narrow = (
+        stages(described(f"secure-{variant}-256mb", "--with", f"matrix_primes={n}", "--with", "row_bits=9"))[1]
+        for n in (2, 1)
+    )
+    gained = narrow["first_dimension"]["stddev"] ** 2 - whole["first_dimension"]["stddev"] ** 2
+    rounding = (1 + 2048 * 2 / 3) / 12 * 249561089**2
+    row = 2**9 * 2048 * (256**2 + 2) / 12
+    assert log2(gained / (length * rounding * row)) == pytest.approx(0, abs=0.05)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, variant):
