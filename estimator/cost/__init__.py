@@ -29,8 +29,13 @@ def steps(phase: Mapping[str, float | Counts]) -> Iterator[tuple[str, Counts]]:
     yield from ((name, counts) for name, counts in phase.items() if isinstance(counts, Mapping))
 
 
-def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None = None) -> list[dict[str, float]]:
-    """Seconds of each phase and their total, for one run of all the description's queries on one thread.
+def predict_seconds(
+    descriptions: Sequence[dict], unit_costs: UnitCosts | None = None, threads: int = 1
+) -> list[dict[str, float]]:
+    """Seconds of each phase and their total, for one run of all the description's queries.
+
+    The server answers and updates on so many `threads`, at best: these share all work but the traffic of memory, which
+    one of them may fill. Clients and preprocessing have one.
 
     Of an update too, where it counts anything; it is no part of the total. Of a named step too, as `<phase>_<step>`,
     which is what a run times it as; these are parts of their phase.
@@ -54,7 +59,8 @@ def predict_seconds(descriptions: Sequence[dict], unit_costs: UnitCosts | None =
                 charged.append(_charged(counts, description["protocol"], phase))
     seconds = np.zeros((len(descriptions), len(phases)))
     used = np.zeros_like(seconds, dtype=bool)
-    each = _step_seconds(charged, units)
+    sharing = [threads if phases[j] == "answer" or _of_server_update(phases[j]) else 1 for _, j in places]
+    each = _step_seconds(charged, units, np.array(sharing, dtype=float))
     if places:
         at = tuple(np.array(places).T)
         np.add.at(seconds, at, each)
@@ -73,7 +79,7 @@ def _phases_of(description: dict, seconds: dict[str, float], counted: set[str]) 
         p: s for p, s in seconds.items() if p in PHASES or (p in description["operations"] and not _of_update(p))
     }
     updates = {p: s for p, s in seconds.items() if p in counted and _of_update(p)}
-    parts = [s for p, s in updates.items() if p != "update_client"]
+    parts = [s for p, s in updates.items() if _of_server_update(p)]
     # If the server's work has parts, a run times the whole too.
     whole = {"update_server": sum(parts)} if parts and "update_server" not in updates else {}
     return queries | updates | whole | {"total": sum(queries.values())}
@@ -81,6 +87,10 @@ def _phases_of(description: dict, seconds: dict[str, float], counted: set[str]) 
 
 def _of_update(phase: str) -> bool:
     return phase.startswith(UPDATES)
+
+
+def _of_server_update(phase: str) -> bool:
+    return _of_update(phase) and phase != "update_client"
 
 
 def _charged(counts: Counts, protocol: str, phase: str) -> Counts:
@@ -93,11 +103,11 @@ def _charged(counts: Counts, protocol: str, phase: str) -> Counts:
     return {read_as if name == "bytes_read" else name: count for name, count in counts.items()}
 
 
-def _step_seconds(steps: Sequence[Counts], units: UnitCosts) -> Array:
-    """max(arithmetic, traffic) + serial of each step."""
+def _step_seconds(steps: Sequence[Counts], units: UnitCosts, threads: Array) -> Array:
+    """max(arithmetic, traffic) + serial of each step, whose threads share arithmetic and serial work."""
     parts = {part: np.zeros(len(steps)) for part in ("arithmetic", "traffic", "serial")}
     for name in sorted({name for counts in steps for name in counts}):
         found = operation(name)
         assert found is not None, name
         parts[found.part] += units.total(name, np.array([counts.get(name, 0) for counts in steps], dtype=float))
-    return np.maximum(parts["arithmetic"], parts["traffic"]) + parts["serial"]
+    return np.maximum(parts["arithmetic"] / threads, parts["traffic"]) + parts["serial"] / threads

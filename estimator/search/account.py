@@ -131,6 +131,8 @@ class Account:
 
 def budget(name: str, needed: float) -> str:
     """The option that allows this amount."""
+    if name == "updates":
+        return f"--updates at most every {needed:.3g} s"
     if name != "seconds":
         return f"--max-{name} {needed:.0f} ({format_bytes(needed)})"
     # Four digits, rounded up, so that the printed budget suffices.

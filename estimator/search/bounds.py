@@ -1,6 +1,8 @@
 """The requirements on sets: targets, budgets, and the objective that ranks them."""
 
+import re
 import tomllib
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from math import log2
@@ -30,8 +32,14 @@ BUDGETS = {
     "offline": Budget("hint_bytes", "bytes that a client fetches beforehand", "need a hint above --max-offline"),
     "memory": Budget("server_bytes", "bytes that the server holds", "need more server memory than --max-memory"),
     "storage": Budget("client_bytes", "bytes that a client keeps", "need more client storage than --max-storage"),
-    "seconds": Budget("seconds", "seconds of an answer on one core", "answer slower than --max-seconds"),
+    "seconds": Budget("seconds", "seconds of an answer", "answer slower than --max-seconds"),
+    "updates": Budget(
+        "update_seconds", "seconds between two updates", "take longer for an update than --updates leaves"
+    ),
 }
+
+#: Those in seconds; the others are in bytes.
+TIMES = ("seconds", "updates")
 
 
 class BoundsError(ValueError):
@@ -43,7 +51,7 @@ class Bounds:
     """Targets, and budgets in bytes and seconds; None is no budget.
 
     offline: bytes that a client fetches before its first query. memory: of the server while it answers.
-    storage: what a client keeps.
+    storage: what a client keeps. updates: seconds in which the server is ready after an update.
     """
 
     security: float = 128.0
@@ -54,6 +62,7 @@ class Bounds:
     memory: float | None = None
     storage: float | None = None
     seconds: float | None = None
+    updates: float | None = None
 
     def __post_init__(self) -> None:
         for name, bound in self.budgets().items():
@@ -113,6 +122,20 @@ def spent(budget: str, figures: Figures) -> float:
     return needed
 
 
+class Updates(NamedTuple):
+    """So many records change together, once in so many seconds: 200/12s."""
+
+    records: int
+    seconds: float
+
+    @staticmethod
+    def read(text: str) -> "Updates":
+        match = re.fullmatch(r"(\d+)/(\d+(?:\.\d+)?)s?", text.strip())
+        if not match or int(match[1]) == 0 or float(match[2]) == 0:
+            raise ArgumentTypeError(f"{text!r} is no rate of updates: write 200/12s, for 200 records every 12 seconds")
+        return Updates(int(match[1]), float(match[2]))
+
+
 @dataclass(frozen=True)
 class Network:
     """Between client and server: seconds of a round trip, bytes a second, and queries that one hint serves."""
@@ -120,6 +143,16 @@ class Network:
     round_trip: float = 0.05
     bandwidth: float = 12.5e6
     hint_queries: int = 100
+
+    @staticmethod
+    def read(text: str) -> "Network":
+        """From 20ms,50Mbit."""
+        number = r"(\d+(?:\.\d+)?)"
+        match = re.fullmatch(rf"{number}\s*(ms|s),\s*{number}\s*([KMG])bit(?:/s)?", text.strip(), re.IGNORECASE)
+        if not match or float(match[3]) == 0:
+            raise ArgumentTypeError(f"{text!r} is no network: write 20ms,50Mbit (round trip, bits a second above 0)")
+        seconds = float(match[1]) * (1e-3 if match[2].lower() == "ms" else 1)
+        return Network(seconds, float(match[3]) * 1000 ** (1 + "KMG".index(match[4].upper())) / 8)
 
 
 @dataclass(frozen=True)
@@ -145,6 +178,8 @@ class Prices:
 class Objective:
     """The score that ranks sets; less is better. A hint is shared by the queries that it serves.
 
+    Where records change, a client asks once between two updates: what an update sends is part of each query.
+
     `saving`: the least share of upload, of download or of answer seconds of the set `than`.
     """
 
@@ -161,8 +196,9 @@ class Objective:
             raise BoundsError("--objective saving needs a set to save against: give --no-worse-than FILE")
 
     def hint_share(self, figures: Figures) -> float:
-        """A query's share of the hint's bytes. A hint that serves a counted number of queries is shared by these."""
-        return figures.hint_bytes / (figures.hint_serves or self.network.hint_queries)
+        """A query's share of the hint's bytes, and an update of it. A hint that serves a counted number of queries is
+        shared by these."""
+        return figures.hint_bytes / (figures.hint_serves or self.network.hint_queries) + figures.update_bytes
 
     def __call__(self, figures: Figures) -> float:
         return OBJECTIVES[self.name].score(self, figures)

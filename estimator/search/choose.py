@@ -1,31 +1,75 @@
-"""Which protocol for a database: each protocol's best set under the same bounds, ranked, with reasons in words, beside
-downloading the whole database."""
+"""Which protocol for a database: each protocol's best set under the same bounds, ranked, beside downloading the whole
+database; and the databases at which another protocol ranks first."""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
-from ..cost.plan import format_bytes
 from ..noise.stage import NEVER
-from .account import Account
-from .bounds import OBJECTIVES, Bounds, Objective
-from .evaluate import COSTS, Evaluator, Figures
+from ..paths import ROOT
+from ..sets import resolve
+from .account import Account, budget
+from .bounds import BUDGETS, Bounds, Objective, spent
+from .evaluate import Evaluator, Figures, Literal, Shape
 from .progress import Progress
 from .space_file import load
 from .walk import Found, Least, walk
 
 #: What needs no protocol: the client downloads the database for every query.
 DOWNLOAD = "download"
-#: Seconds of preprocessing that a reason mentions.
-LONG_SETUP = 600.0
+#: The name of a set that the search finds.
+FOUND = "found"
+#: Doublings and halvings of records and of their size that are looked at.
+DOUBLINGS = 10
+#: Databases that are looked at have at most so many bits, and so many in a record.
+MOST_BITS, MOST_RECORD_BITS = 1 << 41, 1 << 24
+#: Sets by what they are called.
+Named = dict[str, Literal]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The best set of a protocol; none if no set keeps the bounds."""
+    """The best set of a protocol, none if no set keeps the bounds; and why others do not.
+
+    name: of a set of params/, or FOUND. found: the best set of the protocol's space, where it has one.
+    """
 
     protocol: str
     best: Found | None
-    account: Account | None
+    name: str = FOUND
+    found: Found | None = None
+    account: Account | None = None
+    missed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Takeover:
+    """The nearest database in one direction at which another protocol ranks first; no protocol if none was found up to
+    that database.
+
+    steps: doublings, or halvings if negative. score, former: of the new first, and of the protocol that is first here,
+    which has none where no set of it keeps the bounds.
+    """
+
+    shape: Shape
+    steps: int
+    protocol: str | None = None
+    score: float = 0.0
+    former: float | None = None
+
+
+@cache
+def committed() -> Named:
+    """All sets of params/ in full, by name."""
+    paths = sorted((ROOT / "params").rglob("*.toml"))
+    names = [path.relative_to(ROOT / "params").with_suffix("").as_posix() for path in paths]
+    return dict(zip(names, resolve(paths), strict=True))
+
+
+def unsearched(searched: Sequence[str]) -> list[str]:
+    """Protocols that only have committed sets."""
+    return sorted({literal["protocol"] for literal in committed().values()} - set(searched))
 
 
 def best_of(found: Sequence[Found], objective: Objective) -> Found | None:
@@ -38,71 +82,112 @@ def download(evaluator: Evaluator, bounds: Bounds) -> Choice:
     size = evaluator.shape.bytes()
     seconds = float(evaluator.unit_costs.total("bytes_read", size))
     figures = Figures(download=size, seconds=seconds, server_bytes=size, log2_failure=NEVER, bits=float("inf"))
-    return Choice(DOWNLOAD, None if bounds.exceeded(figures) else Found({}, figures), None)
+    return Choice(DOWNLOAD, None if bounds.exceeded(figures) else Found({}, figures))
 
 
 def choose(
-    protocols: Sequence[str],
+    searched: Sequence[str],
     evaluator: Evaluator,
     bounds: Bounds,
     objective: Objective,
     progress: Progress | None = None,
 ) -> list[Choice]:
-    """Each protocol's best set: the best protocol first, those without a set last."""
+    """Each protocol's best set, found in the coarse part of its space or committed: the best protocol first, those
+    without a set last."""
     choices = [download(evaluator, bounds)]
-    for protocol in protocols:
-        outcome = walk(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
-        choices.append(Choice(protocol, best_of(outcome.found, objective), outcome.account))
+    known = dict(zip(committed(), evaluator(list(committed().values())), strict=True))
+    for protocol in [*searched, *unsearched(searched)]:
+        own = {n: Found(committed()[n], f) for n, f in known.items() if committed()[n]["protocol"] == protocol}
+        choice = _committed(protocol, own, bounds, objective)
+        if protocol in searched:
+            outcome = walk(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
+            choice = replace(choice, found=best_of(outcome.found, objective), account=outcome.account)
+            if choice.found and (
+                not choice.best or objective.rank(choice.found.figures) <= objective.rank(choice.best.figures)
+            ):
+                choice = replace(choice, best=choice.found, name=FOUND)
+        choices.append(choice)
     infinite = float("inf")
     return sorted(choices, key=lambda c: (objective(c.best.figures) if c.best else infinite, c.protocol))
 
 
-def reasons(choice: Choice, winner: Choice, objective: Objective) -> list[str]:
-    """The reasons for and against a protocol, compared with the first one."""
-    if choice.best is None or winner.best is None:
-        lines = choice.account.lines()[1:] if choice.account else []
-        return ["no set keeps the bounds" if lines else "it exceeds the bounds", *(line.strip() for line in lines)]
-    mine, first = choice.best.figures, winner.best.figures
-    words = [objective.words(mine)]
-    if choice is winner:
-        words.append(f"the least {OBJECTIVES[objective.name].noun} of all protocols here")
-    else:
-        words.append(f"{objective(mine) / objective(first):.3g} times the first's {OBJECTIVES[objective.name].noun}")
-        words += _compared(mine, first)
-    queries = mine.hint_serves or objective.network.hint_queries
-    served = f"{format_bytes(objective.hint_share(mine))} a query at {queries} queries"
-    if choice.protocol == DOWNLOAD:
-        words.append("no protocol and no assumption: the client reads the whole database for every query")
-    elif mine.key_bytes > 1024:
-        words.append(
-            f"every client sends keys of {format_bytes(mine.key_bytes)} once, which the server keeps; {served}"
-        )
-    elif mine.hint_bytes > 1024:
-        hint = format_bytes(mine.hint_bytes)
-        words.append(
-            f"every client fetches and keeps a hint of {hint}, {served}, and again (in part) when records change"
-        )
-    else:
-        words.append("clients need no hint and keep nothing between queries")
-    words.append(f"the server holds {format_bytes(mine.server_bytes)}")
-    if mine.setup_seconds > LONG_SETUP:
-        words.append(f"preprocessing takes {mine.setup_seconds / 60:.0f} minutes on one core")
-    return words
+def _keeps(figures: Figures, bounds: Bounds) -> bool:
+    return figures.refused is None and bounds.reached(figures) and not bounds.exceeded(figures)
 
 
-def _compared(mine: Figures, first: Figures) -> list[str]:
-    """The respects in which it is better or clearly worse than the first."""
-    named = zip(COSTS, mine.costs(), first.costs())
-    better, worse = [], []
-    for name, own, other in named:
-        if own < other:
-            better.append(f"{name} ({_factor(other, own)} less)")
-        elif own > 1.5 * other:
-            worse.append(f"{name} ({_factor(own, other)} more)")
-    return [f"{word}: {', '.join(each)}" for word, each in (("better", better), ("worse", worse)) if each]
+def _committed(protocol: str, sets: dict[str, Found], bounds: Bounds, objective: Objective) -> Choice:
+    """The best committed set; if there is none, how many miss what."""
+    kept = [name for name, each in sets.items() if _keeps(each.figures, bounds)]
+    if kept:
+        name = min(kept, key=lambda name: objective.rank(sets[name].figures))
+        return Choice(protocol, sets[name], name)
+    counts: Counter[str] = Counter()
+    refusals = [each.figures.refused for each in sets.values() if each.figures.refused is not None]
+    least: dict[str, float] = {}
+    for each in sets.values():
+        figures, exceeded = each.figures, bounds.exceeded(each.figures)
+        if figures.refused is not None:
+            counts[f"are refused, the first: {refusals[0]}"] += 1
+        elif not bounds.reached(figures):
+            counts["are below --security or above --failure"] += 1
+        else:
+            worst = max(exceeded, key=lambda name: exceeded[name])
+            counts[BUDGETS[worst].exceeded] += 1
+            least[worst] = min(spent(worst, figures), least.get(worst, float("inf")))
+    lines = [f"of {len(sets)} committed sets {count} {words}" for words, count in counts.most_common()]
+    return Choice(protocol, None, missed=(*lines, *(f"the nearest needs {budget(n, v)}" for n, v in least.items())))
 
 
-def _factor(large: float, small: float) -> str:
-    if not small:
-        return "any"
-    return f"{large / small:.3g} times" if large < 999.5 * small else f"{large / small:.0f} times"
+def takeovers(choices: Sequence[Choice], evaluator: Evaluator, bounds: Bounds, objective: Objective) -> list[Takeover]:
+    """Where another protocol ranks first: records, then their size, doubled and halved.
+
+    Compared are the sets that rank here and the committed ones, each at the other database; those go that miss the
+    targets here.
+    """
+    if not choices or choices[0].best is None:
+        return []
+    sets = [choice.best.literal for choice in choices if choice.best and choice.protocol != DOWNLOAD]
+    here = evaluator(list(committed().values()))
+    sets += [s for s, f in zip(committed().values(), here) if f.refused is not None or bounds.reached(f)]
+    return [
+        _takeover(choices[0].protocol, sets, evaluator, bounds, objective, along, sign)
+        for along in ("records", "record_bits")
+        for sign in (1, -1)
+    ]
+
+
+def _takeover(
+    first: str,
+    sets: Sequence[Literal],
+    evaluator: Evaluator,
+    bounds: Bounds,
+    objective: Objective,
+    along: str,
+    sign: int,
+) -> Takeover:
+    shape, steps = evaluator.shape, 0
+    for step in range(1, DOUBLINGS + 1):
+        other = _other(shape, along, sign)
+        if other is None:
+            break
+        shape, steps = other, sign * step
+        there = evaluator.at(shape)
+        scoring = replace(objective, shape=shape)
+        whole = download(there, bounds).best
+        least = {DOWNLOAD: scoring(whole.figures)} if whole else {}
+        for literal, figures in zip(sets, there(sets), strict=True):
+            if _keeps(figures, bounds):
+                protocol, score = literal["protocol"], scoring(figures)
+                least[protocol] = min(score, least.get(protocol, score))
+        if least and (new := min(least, key=lambda name: least[name])) != first:
+            return Takeover(shape, steps, new, least[new], least.get(first))
+    return Takeover(shape, steps)
+
+
+def _other(shape: Shape, along: str, sign: int) -> Shape | None:
+    """Twice or half the records, or bits of a record; None beyond what is looked at."""
+    value = getattr(shape, along)
+    if sign < 0 and value % 2:
+        return None
+    other = replace(shape, **{along: 2 * value if sign > 0 else value // 2})
+    return other if other.records * other.record_bits <= MOST_BITS and other.record_bits <= MOST_RECORD_BITS else None

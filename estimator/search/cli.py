@@ -1,7 +1,7 @@
 """`pirlab-search`: parameter sets that are secure, fail rarely and cost least, for a protocol and a database.
 
 pirlab-search --protocol inspire --records 2^24 --record-bits 512 --max-upload 300KB
-pirlab-search --protocol all --records 2^20 --record-bits 2048 --stateless
+pirlab-search --protocol all --records 2^20 --record-bits 2048 --stateless --network 20ms,50Mbit
 pirlab-search --sweep experiments/search/sizes.toml --part inspire
 """
 
@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from errno import ENOENT
 from hashlib import sha256
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +28,9 @@ from ..security.live import EstimatorMissing
 from ..sets import labelled, options_with, parse_with, resolve
 from . import saved, study
 from .account import budget as option
-from .bounds import BUDGETS, OBJECTIVES, SEEDS, Bounds, BoundsError, Network, Objective, Prices
-from .choose import DOWNLOAD, Choice, choose, reasons
+from .answer import HEADER, Answer, mapping
+from .bounds import BUDGETS, OBJECTIVES, SEEDS, Bounds, BoundsError, Network, Objective, Prices, Updates
+from .choose import choose, takeovers
 from .confirm import confirm
 from .evaluate import CACHE, COSTS, Evaluator, Figures, Shape
 from .files import toml
@@ -41,7 +41,6 @@ from .text import aligned, count, size
 from .walk import Found, Least, Outcome, WholeFront, relaxed, relaxed_together, walk
 
 FOUND = ROOT / "params" / "searched"
-HEADER = ["set", "security", "failure", "upload", "download", "answer", "server", "ranked by"]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -114,6 +113,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     options = _parser().parse_args(joined)
     if options.timeout is not None and not options.timeout > 0:
         raise BoundsError(f"--timeout {options.timeout:g} leaves an attack no time; give seconds above 0")
+    options.objective = options.objective or ("seconds" if options.protocol == "all" or options.network else "bytes")
     if problem := unused(options, _USES):
         raise BoundsError(problem)
     if options.experiment is not None and not re.fullmatch(r"\w[\w.^-]*", options.experiment):
@@ -139,16 +139,21 @@ def _parser() -> argparse.ArgumentParser:
     add("--security", type=float, default=128.0, metavar="BITS", help="least bits of every instance (128)")
     add("--failure", type=float, default=-40.0, metavar="LOG2", help="log2 of the failure of a record (-40)")
     for name, budget in BUDGETS.items():
+        if name == "updates":
+            continue
         seconds = name == "seconds"
         add(f"--max-{name}", type=float if seconds else size, metavar="S" if seconds else "BYTES", help=budget.limits)
     add("--no-worse-than", type=Path, metavar="FILE", help="a parameter file whose traffic and seconds are budgets too")
     add("--with", type=parse_with, action="append", default=[], metavar="KEY=VALUE", help="instead of that set's own")
     add("--faster", type=float, default=0.0, metavar="PERCENT", help="by so much faster than that set (0)")
-    add("--objective", choices=OBJECTIVES, default="bytes", help="what sets are ranked by (bytes)")
+    add(
+        "--objective", choices=OBJECTIVES, help="what sets are ranked by (bytes; of `all`, and with --network, seconds)"
+    )
     add("--stateless", action="store_true", help="no hint and no key that either side keeps between queries")
     add("--hint-queries", type=count, default=100, metavar="K", help="queries that a client asks of one hint (100)")
-    add("--round-trip", type=float, default=50.0, metavar="MS", help="milliseconds between client and server (50)")
-    add("--bandwidth", type=float, default=100.0, metavar="MBIT", help="megabits a second between them (100)")
+    add("--network", type=Network.read, metavar="20ms,50Mbit", help="round trip and bits a second (50ms,100Mbit)")
+    add("--updates", type=Updates.read, metavar="200/12s", help="records that change together, and how often")
+    add("--threads", type=count, default=1, metavar="N", help="threads of the server, which share its work (1)")
     add("--prices", type=Path, metavar="FILE", help="dollars of cores and traffic (estimator/search/prices.toml)")
     add("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate` (the committed ones)")
     add("--top", type=count, default=5, metavar="K", help="sets of the front that are written (5)")
@@ -159,6 +164,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--confirm", action="store_true", help="ask the lattice estimator for the sets that are written")
     add("--timeout", type=float, metavar="S", help=f"{TIMEOUT}, with --confirm")
     add("--json", type=Path, metavar="FILE", help="the front and the account as JSON too; - is standard output")
+    add("--html", type=Path, metavar="FILE", help="the ranking of `all` as a page")
+    add("--csv", type=Path, metavar="FILE", help="the ranking of `all` as a table")
     return parser
 
 
@@ -168,16 +175,20 @@ _USES: Uses = {
     "top": (5, lambda o: o.protocol != "all" and not o.best_only, "one protocol and its whole front"),
     "best_only": (False, lambda o: o.protocol != "all", "one protocol (of `all`, the best set of each is taken)"),
     "hint_queries": (100, lambda o: o.objective != "saving", "another --objective than saving"),
-    "round_trip": (50.0, lambda o: o.objective == "seconds", "--objective seconds"),
-    "bandwidth": (100.0, lambda o: o.objective == "seconds", "--objective seconds"),
+    "network": (None, lambda o: o.objective == "seconds", "--objective seconds"),
+    "html": (None, lambda o: o.protocol == "all", "--protocol all"),
+    "csv": (None, lambda o: o.protocol == "all", "--protocol all"),
     "prices": (None, lambda o: o.objective == "dollars", "--objective dollars"),
     "timeout": (None, lambda o: o.confirm, "--confirm"),
 }
 
 
 def _run(options: argparse.Namespace, given: Sequence[str]) -> int:
-    with protected([options.costs or DEFAULTS, options.prices, options.no_worse_than]), beside(options.json):
-        check(options.json)
+    with (
+        protected([options.costs or DEFAULTS, options.prices, options.no_worse_than]),
+        beside(options.json, options.html, options.csv),
+    ):
+        check(options.json, options.html, options.csv)
         if not options.dry_run:
             refuse_inputs(*_earlier(_folder(options)))
         return _search(options, given)
@@ -192,7 +203,8 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
     shape = Shape(options.records, options.record_bits)
     bounds = _bounds(options)
     unit_costs = UnitCosts.load(options.costs or DEFAULTS)
-    evaluator = Evaluator(shape, unit_costs)
+    changed = options.updates.records if options.updates else 0
+    evaluator = Evaluator(shape, unit_costs, updates=changed, threads=options.threads)
     than = _given(options.no_worse_than, dict(vars(options)["with"]), evaluator) if options.no_worse_than else None
     if than is not None:
         bounds = bounds.no_worse(than, options.faster / 100)
@@ -202,9 +214,15 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
     if options.protocol == "all":
         with Bars() as bars:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
-        _say_choices(choices, objective)
-        found = [choice.best for choice in choices if choice.best is not None and choice.protocol != DOWNLOAD]
-        document: dict[str, Any] = {"protocols": [_choice_mapping(c, choices[0], objective) for c in choices]}
+        answer = Answer(
+            choices, objective, takeovers(choices, evaluator, bounds, objective), options.threads, options.updates
+        )
+        print(answer.text(), end="")
+        for path, form in ((options.html, answer.html), (options.csv, answer.csv)):
+            if path:
+                write(path, form())
+        found = [choice.found for choice in choices if choice.found is not None]
+        document: dict[str, Any] = answer.mapping()
     else:
         space = load(options.protocol)
         with Bars() as bars:
@@ -217,9 +235,9 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
         if not found:
             _say_relaxed(space, evaluator, bounds)
         if found:
-            changes = sensitivity(space, found[0].literal, evaluator, lambda other: Evaluator(other, unit_costs))
+            changes = sensitivity(space, found[0].literal, evaluator, evaluator.at)
             print("\nWhat small changes of the first set do:\n" + aligned(table(changes)), end="")
-        front = [_mapping(each) for each in ranked]
+        front = [mapping(each) for each in ranked]
         document = {"protocol": space.protocol, "front": front, "account": outcome.account.mapping()}
     if options.json:
         write(options.json, json.dumps(document, indent=1, sort_keys=True) + "\n")
@@ -239,7 +257,8 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
 
 
 def _bounds(options: argparse.Namespace) -> Bounds:
-    budgets = {name: getattr(options, f"max_{name}") for name in BUDGETS}
+    budgets = {name: getattr(options, f"max_{name}") for name in BUDGETS if name != "updates"}
+    budgets["updates"] = options.updates and options.updates.seconds
     bounds = Bounds(options.security, options.failure, **budgets)
     if not options.stateless:
         return bounds
@@ -251,9 +270,7 @@ def _bounds(options: argparse.Namespace) -> Bounds:
 
 
 def _objective(options: argparse.Namespace, shape: Shape, than: Figures | None) -> Objective:
-    if not (0 <= options.round_trip < float("inf") and options.bandwidth > 0):
-        raise BoundsError("--round-trip is at least 0 and --bandwidth above 0; give milliseconds and megabits a second")
-    network = Network(options.round_trip / 1000, options.bandwidth * 1e6 / 8, options.hint_queries)
+    network = replace(options.network or Network(), hint_queries=options.hint_queries)
     prices = Prices.load(options.prices) if options.prices else Prices.load()
     return Objective(options.objective, shape, network, prices, than)
 
@@ -311,16 +328,6 @@ def _given(path: Path, changes: Mapping[str, Any], evaluator: Evaluator) -> Figu
     return figures
 
 
-def _say_choices(choices: Sequence[Choice], objective: Objective) -> None:
-    print(f"{objective.shape.words()}: protocols by {objective.name}")
-    rows = [[c.protocol, *described(c.best.figures), objective.words(c.best.figures)] for c in choices if c.best]
-    if rows:
-        print(aligned([["protocol", *HEADER[1:]], *rows]), end="")
-    for place, choice in enumerate(choices, 1):
-        print(f"\n{place}. {choice.protocol}")
-        print("\n".join(f"   - {reason}" for reason in reasons(choice, choices[0], objective)))
-
-
 def _text(found: Found, given: Sequence[str], costs: str) -> str:
     """The parameter file of a set: the command that finds it, and the SHA-256 of the unit costs it was found with."""
     protocol = found.literal["protocol"]
@@ -336,7 +343,7 @@ def _text(found: Found, given: Sequence[str], costs: str) -> str:
 
 
 #: Options that change the printed text or the output files, but not the sets.
-_SAYING = {"--confirm": 0, "--dry-run": 0, "--json": 1, "--timeout": 1, "--out": 1}
+_SAYING = {"--confirm": 0, "--dry-run": 0, "--json": 1, "--timeout": 1, "--out": 1, "--html": 1, "--csv": 1}
 
 
 def _repeatable(given: Sequence[str]) -> list[str]:
@@ -365,20 +372,6 @@ def _write_sets(folder: Path, texts: Mapping[str, str]) -> None:
 def _earlier(folder: Path) -> list[Path]:
     """The sets that an earlier search wrote there."""
     return [path for path in folder.glob("*.toml") if path.stem.isdigit() or path.stem in protocols()]
-
-
-def _mapping(found: Found) -> dict[str, Any]:
-    bits = found.figures.bits
-    figures = replace(found.figures, bits=bits if bits is None or isfinite(bits) else None)
-    return {"set": found.literal} | asdict(figures)
-
-
-def _choice_mapping(choice: Choice, winner: Choice, objective: Objective) -> dict[str, Any]:
-    said = {"protocol": choice.protocol, "reasons": reasons(choice, winner, objective)}
-    return said | {
-        "best": choice.best and _mapping(choice.best),
-        "account": choice.account and choice.account.mapping(),
-    }
 
 
 def _refuse(message: str, code: int = 2) -> int:

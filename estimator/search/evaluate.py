@@ -73,7 +73,8 @@ class Figures:
 
     hint_bytes: what a client fetches or sends before its first query; key_bytes: what it sends. hint_serves: queries
     that it serves, None for any number. client_bytes: what it keeps. server_bytes: what the server holds while it
-    answers. client_seconds: making a query and reading the answer. log2_failure: of a record, for any data. bits: of
+    answers. client_seconds: making a query and reading the answer. update_seconds, update_bytes: of the server, and
+    what it sends every client, when records change. log2_failure: of a record, for any data. bits: of
     the weakest instance, by the fast model, or of the cipher where no instance is sent; None without a figure.
     refused: why there are no figures.
     """
@@ -90,6 +91,8 @@ class Figures:
     client_bytes: int = 0
     log2_failure: float = 0.0
     bits: float | None = None
+    update_seconds: float = 0.0
+    update_bytes: int = 0
     refused: str | None = None
 
     def costs(self) -> tuple[float, ...]:
@@ -106,21 +109,33 @@ SOURCE = {"kind": "searched"}
 class Evaluator:
     """Evaluates sets at one shape. Answers are kept in a file of results/cache, so that a killed search goes on.
 
-    cache: the folder of that file, if any. unit_costs: of which machine. origin: names what figures depend on beside
+    cache: the folder of that file, if any. unit_costs: of which machine. updates: records that change together.
+    threads: of the server. origin: names what figures depend on beside
     the set. evaluated: how many were not remembered.
     """
 
-    def __init__(self, shape: Shape, unit_costs: UnitCosts, cache: Path | None = CACHE) -> None:
+    def __init__(
+        self, shape: Shape, unit_costs: UnitCosts, cache: Path | None = CACHE, *, updates: int = 0, threads: int = 1
+    ) -> None:
         self.shape = shape
         self.unit_costs = unit_costs
+        self.updates = updates
+        self.threads = threads
         self.cache = cache
         self.evaluated = 0
         self._known: dict[str, Figures] = {}
-        about = (json.dumps(asdict(shape)), json.dumps(sorted(unit_costs.seconds.items()), default=str))
+        about = (
+            json.dumps([asdict(shape), updates, threads]),
+            json.dumps(sorted(unit_costs.seconds.items()), default=str),
+        )
         self.origin = origin(*about, sources=[*FORMULAS, Path(__file__)])
         self._path = None if cache is None else cache / f"{self.origin}.jsonl"
         if self._path is not None:
             self._remember(self._path)
+
+    def at(self, shape: Shape) -> "Evaluator":
+        """The same at another shape."""
+        return Evaluator(shape, self.unit_costs, self.cache, updates=self.updates, threads=self.threads)
 
     def __call__(self, literals: Sequence[Literal], done: Callable[[int], None] = lambda _: None) -> list[Figures]:
         """The figures of each set; `done` learns how many each finished batch has."""
@@ -143,7 +158,7 @@ class Evaluator:
 
     def describe(self, texts: Sequence[str]) -> list[dict]:
         """The description of each parameter file, or {"error"}, in one call of the binary."""
-        shape = asdict(self.shape)
+        shape = asdict(self.shape) | {"updates": self.updates}
         rows = [{"id": str(i), "parameters": f"{PLACE}{i}", "toml": text} | shape for i, text in enumerate(texts)]
         # A refusal without the name of a file that does not exist.
         place = re.compile(rf"(parameter file )?{PLACE}\d+: ")
@@ -151,7 +166,7 @@ class Evaluator:
 
     def _figures(self, descriptions: Sequence[dict]) -> list[Figures]:
         described = [d for d in descriptions if "error" not in d]
-        seconds = iter(predict_seconds(described, self.unit_costs))
+        seconds = iter(predict_seconds(described, self.unit_costs, self.threads))
         bits = iter(_security(described))
         log2_failures = iter(failures(described))
         return [
@@ -183,6 +198,7 @@ def joined(description: dict, seconds: dict[str, float], bits: float | None, fai
     messages = description["messages"]
     offline = [m for m in messages if m["phase"] == "offline"]
     online = [m for m in messages if m["phase"] != "offline" and not m["phase"].startswith(cost.UPDATES)]
+    updated = [m for m in messages if m["phase"].startswith(cost.UPDATES)]
     memory = description["memory"]
     return Figures(
         upload=sum(m["payload_bytes"] for m in online if m["direction"] == "upload"),
@@ -195,6 +211,8 @@ def joined(description: dict, seconds: dict[str, float], bits: float | None, fai
         setup_seconds=seconds["total"] - seconds["answer"] - seconds["query"] - seconds["extract"],
         server_bytes=sum(part["bytes"] for part in memory["server"]),
         client_bytes=sum(part["bytes"] for part in memory["client"]),
+        update_seconds=seconds.get("update_server", 0.0),
+        update_bytes=sum(m["payload_bytes"] for m in updated if m["direction"] == "download"),
         log2_failure=failure,
         bits=bits,
     )

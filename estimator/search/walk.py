@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .account import Account
-from .bounds import Bounds, spent
+from .bounds import TIMES, Bounds, spent
 from .evaluate import Evaluator, Figures, Literal
 from .front import Front, undominated
 from .progress import Progress
@@ -142,7 +142,7 @@ def relaxed_together(
     space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None
 ) -> dict[str, float] | None:
     """What the set needs that exceeds its budgets by the least factor, for those that it exceeds; None without one."""
-    allowed = {name: max(bound, _LEAST_BUDGET[name == "seconds"]) for name, bound in bounds.budgets().items()}
+    allowed = {name: max(bound, _LEAST_BUDGET[name in TIMES]) for name, bound in bounds.budgets().items()}
 
     def factor(figures: Figures) -> float:
         return max(spent(name, figures) / bound for name, bound in allowed.items())
