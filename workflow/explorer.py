@@ -14,8 +14,8 @@ from .present import draw, option
 from .redraw import PROFILES, Redrawing
 from .reference import REFERENCE, packed
 
-#: The fronts of every protocol, of experiments/search/fronts.toml.
-SWEEP = Path("results/searched/fronts.csv")
+#: What searches found, and what committed sets cost (experiments/search/fronts.toml and committed.toml).
+SWEEPS = [Path("results/searched/fronts.csv"), Path("results/searched/committed.csv")]
 
 
 def main() -> int:
@@ -36,7 +36,7 @@ def main() -> int:
                     predictions.append(run.prediction(name))
                     descriptions.append(run.description(name))
         words = ["--records", *records, *option("predictions", predictions), *option("descriptions", descriptions)]
-        draw("explorer", *words, *option("sweeps", [SWEEP]), "--out", arguments.out)
+        draw("explorer", *words, *option("sweeps", SWEEPS), "--out", arguments.out)
     print(f"{arguments.out}.html: open it in a browser")
     return 0
 

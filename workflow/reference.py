@@ -113,15 +113,16 @@ def copy(plan: Plan, folder: Path, only: str = "") -> int:
     if CALIBRATION.is_file():
         write(costs(profile, folder), CALIBRATION.read_bytes())
     said["rows"] += f" of {len(planned)} planned" if count < len(planned) else ""
-    describe(folder / "README.md", profile, f" ONLY={only}" if only else "", said)
+    made = f"Made by `make reproduce PROFILE={profile}{f' ONLY={only}' if only else ''}`."
+    describe(folder / "README.md", profile, said, made)
     return count
 
 
-def describe(readme: Path, profile: str, only: str, said: Mapping[str, str]) -> None:
-    """Put the labels of a run into its section of the page, in place of an earlier one."""
+def describe(readme: Path, profile: str, said: Mapping[str, str], made: str) -> None:
+    """Put the labels of a run into its section of the page, in place of an earlier one. made: how."""
     head, *sections = (readme.read_text() if readme.is_file() else "# Reference runs\n").rstrip().split("\n\n## ")
     facts = "\n".join(f"| {name} | {value} |" for name, value in said.items())
-    own = f"{profile}\n\nMade by `make reproduce PROFILE={profile}{only}`.\n\n| | |\n|---|---|\n{facts}"
+    own = f"{profile}\n\n{made}\n\n| | |\n|---|---|\n{facts}"
     others = [section for section in sections if section.split("\n")[0] != profile]
     write(readme, "\n\n## ".join([head, own, *others]) + "\n")
 

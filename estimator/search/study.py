@@ -4,6 +4,7 @@ A file has one or several of
 - `[[search]]`, tables whose keys are options of pirlab-search, for sets in params/searched/;
 - `[best]`, the best set of each protocol at each database, by each objective, beside the best published one;
 - `[front]`, each protocol's whole front at one database;
+- `[committed]`, each protocol's sets of params/ that reach the targets, at each of the databases `shapes`;
 - `[[grid]]`, one set with other values of some keys: gadget bases, dropped digits, moduli. It is the file `set`, or the
   best one that is found of a `protocol` by an `objective` at each of the databases.
 A record is a part (a protocol or grid) at a database: made once, made again where the set, the formulas or the binary
@@ -20,6 +21,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..cost import UnitCosts
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
@@ -27,8 +30,9 @@ from ..outputs import write
 from ..paths import RESULTS, ROOT
 from ..sets import every_set, resolve
 from .bounds import Bounds, BoundsError, Objective
-from .choose import best_of
+from .choose import best_of, committed, unsearched
 from .evaluate import Evaluator, Figures, Literal, Shape
+from .front import undominated
 from .grid import varied
 from .progress import Progress
 from .rings import digits_of
@@ -62,12 +66,14 @@ def read(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise BoundsError(f"{path}: {error}. It holds [[search]], [best], [front] or [[grid]] tables") from None
-    unknown = set(document) - {"title", "search", "best", "front", "grid"}
+        raise BoundsError(
+            f"{path}: {error}. It holds [[search]], [best], [front], [committed] or [[grid]] tables"
+        ) from None
+    unknown = set(document) - {"title", "search", "best", "front", "committed", "grid"}
     if unknown or len(document) == ("title" in document):
         raise BoundsError(
             f"{path}: {', '.join(sorted(unknown)) or 'nothing'} is no sweep. "
-            "It holds [[search]], [best], [front] or [[grid]] tables"
+            "It holds [[search]], [best], [front], [committed] or [[grid]] tables"
         )
     return document
 
@@ -95,6 +101,9 @@ def _parts(document: dict[str, Any]) -> Iterator[Part]:
         for name, records, bits in product(names, table["records"], table["record_bits"]):
             settings = {"objectives": table.get("objectives", ["bytes"])}
             yield Part(kind, name, Shape(count(records), count(bits)), settings)
+    if "committed" in document:
+        for name, (records, bits) in product([*protocols(), *unsearched(protocols())], document["committed"]["shapes"]):
+            yield Part("committed", name, Shape(count(records), count(bits)), {})
     for table in document.get("grid", []):
         of = ("protocol", "objective") if "protocol" in table else ("set", "gadget")
         settings = {key: table[key] for key in (*of, "vary")}
@@ -132,6 +141,8 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
 def _state(part: Part) -> str:
     """The inputs of a record beside an evaluator's: the request, the space, the sets beside it."""
     own = part.settings.get("set")
+    if part.kind == "committed":
+        return json.dumps([_of(part.name), Path(__file__).read_text(encoding="utf-8")])
     beside = resolve([ROOT / own]) if own else _sets(part.settings.get("protocol", part.name))
     spaces = sorted((Path(__file__).parent / "spaces").glob("*.toml"))
     texts = [file.read_text(encoding="utf-8") for file in [*spaces, Path(__file__)]]
@@ -197,6 +208,30 @@ def _front(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row
         yield {"name": "found", "literal": found.literal} | asdict(found.figures)
 
 
+def _of(protocol: str) -> dict[str, Literal]:
+    """All sets of params/ of a protocol, by name."""
+    return {name: literal for name, literal in committed().items() if literal["protocol"] == protocol}
+
+
+def _committed(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
+    """The committed sets that reach the targets and that no other undercuts, a hint counted too; or why there is none.
+
+    A row has the set's name, by which its file is found, and not what is in it."""
+    named = _of(part.name)
+    found = list(zip(named, evaluator(list(named.values())), strict=True))
+    kept = [(name, figures) for name, figures in found if figures.refused is None and Bounds().reached(figures)]
+    costs = np.array([(*figures.costs(), figures.hint_bytes) for _, figures in kept], dtype=float)
+    for place in undominated(costs):
+        name, figures = kept[place]
+        yield {"name": name, "literal": {"protocol": part.name}} | asdict(figures)
+    if not kept:
+        refusals = [figures.refused for _, figures in found if figures.refused is not None]
+        reason = (
+            refusals[0] if len(refusals) == len(found) else "no set that takes it has 128 bits and fails below 2^-40"
+        )
+        yield {"name": "", "literal": {"protocol": part.name}} | asdict(Figures(refused=reason))
+
+
 def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
     """A set with every combination of the values, and what is found of a protocol before it."""
     objective = None
@@ -226,5 +261,6 @@ def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
 _MAKERS: dict[str, Callable[[Part, Evaluator, Progress], Iterator[Row]]] = {
     "best": _best,
     "front": _front,
+    "committed": _committed,
     "grid": _grid,
 }

@@ -132,7 +132,7 @@ function scored(row, state) {
 
 function downloads(shapes) {
   return shapes.map(({ records, record_bits }) => complete({
-    protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "searched", security: null, failure: null, upload: 0,
+    protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "searched", security: null, failure: null, upload: 0, parameters: null,
     download: Math.ceil(records * record_bits / 8), hint: 0, keys: 0, serves: null, query_s: 0, answer_s: 0, extract_s: 0, setup_s: 0, client: 0,
     server: Math.ceil(records * record_bits / 8), machine: null, marks: "", place: "", id: null, command: "",
   }));
@@ -189,7 +189,7 @@ async function draw(rows, front, state) {
     tooltip: [{ field: "name", title: "protocol" }, { field: "set" }, { field: "status" }, { field: "text_x", title: METRICS.get(state.x).name }, { field: "text_y", title: METRICS.get(state.y).name }, { field: "text_security", title: "security, bits" }],
   };
   const points = (filled) => ({ data: { values: rows.filter((row) => (row.status === "measured") === filled) }, mark: { type: "point", filled, opacity: 0.9, strokeWidth: 1.4 }, encoding });
-  const line = { data: { values: front }, mark: { type: "line", interpolate: "step-after", color: "#444", strokeDash: [5, 3], strokeWidth: 1.2 }, encoding: { x: axis(state.x), y: axis(state.y), order: { field: state.x } } };
+  const line = { data: { values: front }, mark: { type: "line", interpolate: "step-after", color: "#444", strokeDash: [5, 3], strokeWidth: 1.2 }, encoding: { x: axis(state.x), y: axis(state.y), detail: { field: "of" }, order: { field: state.x } } };
   const spec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json", width: Math.min(900, document.body.clientWidth - 320), height: 430, background: "white",
     config: { axis: { labelFontSize: 12, titleFontSize: 13 }, legend: { labelFontSize: 12, symbolSize: 90, labelLimit: 220 } },
@@ -242,7 +242,7 @@ function detail(row) {
   const marks = [...row.marks].filter((mark) => DATA.marks[mark]).map((mark) => `${mark} ${DATA.marks[mark]}`).join("; ");
   const lines = [["database", cell(row, "shape_text")], ["row", row.status], ["queries in a request", row.queries], ["threads", row.threads], ["machine", row.machine],
     ...DATA.metrics.filter((m) => !["records", "record_bytes"].includes(m.key)).map((m) => [m.name, written(m.key, row[m.key])]),
-    ["marks", marks], ["experiment and row", row.place], ["record", row.id]];
+    ["set", row.parameters], ["marks", marks], ["experiment and row", row.place], ["record", row.id]];
   for (const [name, value] of lines) if (value !== null && value !== undefined && value !== "") {
     list.appendChild(document.createElement("dt")).textContent = name;
     list.appendChild(document.createElement("dd")).textContent = value;
@@ -257,16 +257,31 @@ function detail(row) {
   box.scrollIntoView({ block: "nearest" });
 }
 
+// Rows of each machine, with those of none (downloading everything); times of two machines are never compared.
+function byMachine(rows) {
+  const machines = new Set(rows.map((row) => row.machine).filter(Boolean));
+  return [...machines].map((machine) => [machine, rows.filter((row) => !row.machine || row.machine === machine)]);
+}
+
 function answer(rows, state) {
-  const box = document.getElementById("answer");
   const of = rows.filter((row) => Number.isFinite(row.total));
-  if (!of.length) { box.textContent = "No row keeps these demands."; return; }
-  if (!state.shape) { box.textContent = `${rows.length} rows at ${new Set(rows.map((row) => row.shape)).size} databases. Choose a database to see which protocol is soonest.`; return; }
+  const lines = [];
+  if (!of.length) lines.push("No row keeps these demands.");
+  else if (!state.shape) lines.push(`${rows.length} rows at ${new Set(rows.map((row) => row.shape)).size} databases. Choose a database to see which protocol is soonest.`);
+  else for (const [machine, own] of byMachine(of)) lines.push(`${ranking(own)} (${machine})`);
+  document.getElementById("answer").replaceChildren(...lines.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+  const refused = DATA.refused.filter(([protocol, records, bits]) => state.shape === `${records} ${bits}` && !state.without.includes(protocol));
+  document.getElementById("refused").textContent = refused.length ? `No committed set serves this database: ${refused.map(([protocol, , , reason]) => `${NAMES.get(protocol) ?? protocol} (${reason})`).join("; ")}` : "";
+}
+
+// The protocols of one machine by their least total time, and which costs least.
+function ranking(rows) {
   const best = new Map();
-  for (const row of [...of].sort((a, b) => a.total - b.total || a.answer_s - b.answer_s)) if (!best.has(row.protocol)) best.set(row.protocol, row);
-  const [first, ...others] = best.values();
-  const said = (row) => `${row.name}${row.set ? ` (${row.set}, ${row.status})` : ""} ${written("total", row.total)}`;
-  box.textContent = `Soonest from question to record: ${said(first)}${others.length ? `; then ${others.slice(0, 3).map(said).join(", ")}` : ""}.`;
+  for (const row of [...rows].sort((a, b) => a.total - b.total || a.answer_s - b.answer_s)) if (!best.has(row.protocol)) best.set(row.protocol, row);
+  const said = (key) => (row) => `${row.name}${row.set ? ` (${row.set}, ${row.status})` : ""} ${written(key, row[key])}`;
+  const [first, ...others] = [...best.values()].map(said("total"));
+  const cheapest = rows.reduce((least, row) => (row.price < least.price ? row : least));
+  return `Soonest from question to record: ${first}${others.length ? `; then ${others.slice(0, 3).join(", ")}` : ""}. Least price of a million queries: ${said("price")(cheapest)}`;
 }
 
 async function show() {
@@ -278,7 +293,8 @@ async function show() {
   const drawn = rows.filter((row) => [state.x, state.y].every((key) => row[key] !== null && Number.isFinite(row[key]) && (!log(key) || row[key] > 0)));
   answer(rows, state);
   tabulate(rows);
-  await draw(drawn, state.front && state.shape ? frontOf(drawn, state.x, state.y) : [], state);
+  const fronts = state.front && state.shape ? byMachine(drawn).flatMap(([of, own]) => frontOf(own, state.x, state.y).map((row) => ({ ...row, of }))) : [];
+  await draw(drawn, fronts, state);
 }
 
 fill();

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import vl_convert
+from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.search.bounds import SEEDS, Network, Prices
 
 from ..lib.inputs import Inputs
@@ -45,14 +46,17 @@ class Explorer:
 def make(inputs: Inputs) -> Explorer:
     """The explorer of records, predictions and a search's fronts."""
     found = list(rows.shown(inputs.rows))
-    for sweep in inputs.arguments.sweeps:
-        found += rows.searched(sweep)
+    sweeps = inputs.arguments.sweeps
+    machine = UnitCosts.load(DEFAULTS).machine.split(";")[0].split(":")[0]
+    for sweep in sweeps:
+        found += rows.searched(sweep, machine)
     known = {row[0] for row in found}
     prices, network = Prices.load(), Network()
     return Explorer(
         {
             "columns": list(rows.COLUMNS),
             "rows": found,
+            "refused": [line for sweep in sweeps for line in rows.refused(sweep)],
             "protocols": [
                 {"id": each.id, "name": each.name, "colour": each.colour}
                 for each in PROTOCOLS.values()

@@ -16,6 +16,8 @@ Row = dict[str, Any]
 SEARCHED = "searched"
 """The status of a set that a search found, at a database that nobody ran it on."""
 SHOWN = ("ok", PREDICTED)
+COMMITTED = "committed"
+"""The kind of a sweep's rows that are of committed sets."""
 
 
 def _seconds(row: Row, name: str) -> float | None:
@@ -84,6 +86,7 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "marks": lambda row: "".join(marks_of(row)),
     "place": lambda row: "/".join(filter(None, (row["experiment"], row["row"]))),
     "id": lambda row: row["id"],
+    "parameters": lambda row: ((row["description"] or {}).get("parameters") or {}).get("path"),
     "command": _command,
 }
 
@@ -95,21 +98,38 @@ def shown(rows: Iterable[Row]) -> Iterator[list[Any]]:
             yield [_plain(of(row)) for of in COLUMNS.values()]
 
 
-def searched(sweep: Path) -> Iterator[list[Any]]:
-    """The columns of every found set of a sweep's CSV; its search is the command that finds it again."""
+def searched(sweep: Path, machine: str) -> Iterator[list[Any]]:
+    """The columns of every set of a sweep's CSV, with seconds predicted of a machine: found ones, which their search
+    finds again, and committed ones."""
+    for line in _lines(sweep):
+        if not line["refused"]:
+            yield [_plain(value) for value in _found(line, machine).values()]
+
+
+def refused(sweep: Path) -> Iterator[list[Any]]:
+    """Protocol, records, bits of a record and the reason, where no committed set of a protocol serves a database."""
+    for line in _lines(sweep):
+        if line["kind"] == COMMITTED and line["refused"]:
+            yield [line["protocol"], int(line["records"]), int(line["record_bits"]), line["refused"]]
+
+
+def _lines(sweep: Path) -> Iterator[dict[str, str]]:
     with sweep.open(encoding="utf-8", newline="") as file:
-        for line in csv.DictReader(file):
-            if not line["refused"]:
-                yield [_plain(value) for value in _found(line).values()]
+        yield from csv.DictReader(file)
 
 
-def _found(line: dict[str, str]) -> Row:
+def _found(line: dict[str, str], machine: str) -> Row:
     number = {key: float(line[key]) for key in FIGURES if line.get(key)}
     records, bits = int(line["records"]), int(line["record_bits"])
-    words = ["pirlab-search", "--protocol", line["protocol"], "--records", str(records), "--record-bits", str(bits)]
+    shape = ["--records", str(records), "--record-bits", str(bits)]
+    words, status, parameters = ["pirlab-search", "--protocol", line["protocol"], *shape], SEARCHED, line["set"]
+    if line["kind"] == COMMITTED:
+        parameters = f"params/{line['name']}.toml"
+        words, status = ["pirlab", "run", parameters, *shape, "--out", "record.json"], PREDICTED
     row: Row = dict.fromkeys(COLUMNS)
     row |= {"protocol": line["protocol"], "set": line["name"], "records": records, "record_bits": bits}
-    row |= {"queries": 1, "threads": 1, "status": SEARCHED, "marks": "", "place": "", "command": shlex.join(words)}
+    row |= {"queries": 1, "threads": 1, "status": status, "marks": "", "place": "", "command": shlex.join(words)}
+    row |= {"machine": machine, "parameters": parameters}
     row |= {FIGURES[key]: value for key, value in number.items()}
     # A search has one figure for the client's seconds.
     return row | {"extract_s": 0.0}

@@ -10,13 +10,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from pirlab_estimator.search import cli
 from pirlab_estimator.search.bounds import SEEDS, Network, Objective
 from pirlab_estimator.search.evaluate import Figures, Shape
 from pirlab_figures.cli import main
-from pirlab_figures.lib.protocols import protocol_name
+from pirlab_figures.lib.protocols import PROTOCOLS, protocol_name
 
 ROOT = Path(__file__).resolve().parents[2]
 SWEEP = ROOT / "results/searched/fronts.csv"
+COMMITTED = ROOT / "results/searched/committed.csv"
 #: Bytes that the page may have.
 MOST_BYTES = 5_000_000
 #: Milliseconds of the page's own time that a browser waits for charts.
@@ -28,7 +30,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 def page(sweep, tmp_path_factory) -> Path:
     prefix = tmp_path_factory.mktemp("explorer") / "explorer"
     options = ["--records", str(sweep / "records"), "--predictions", str(sweep / "predictions.json")]
-    assert main(["explorer", *options, "--sweeps", str(SWEEP), "--out", str(prefix)]) == 0
+    assert main(["explorer", *options, "--sweeps", str(SWEEP), str(COMMITTED), "--out", str(prefix)]) == 0
     return prefix.with_suffix(".html")
 
 
@@ -50,9 +52,36 @@ def test_rows_are_those_of_records_and_searches(page, sweep):
         sent = [m for m in record["transcript"] if m["direction"] == "upload" and m["phase"] in ("query", "online")]
         assert row["upload"] * row["queries"] == pytest.approx(sum(m["payload_bytes"] for m in sent), rel=1e-5)
         assert row["command"].startswith("pirlab run ") and f"--records {row['records']} " in row["command"]
-    with SWEEP.open(newline="") as file:
-        found = [line for line in csv.DictReader(file) if not line["refused"]]
+    found = [line for line in lines(SWEEP) if not line["refused"]]
     assert sum(row["status"] == "searched" for row in rows) == len(found)
+    served = [line for line in lines(COMMITTED) if not line["refused"]]
+    shown = {
+        (row["parameters"], row["records"], row["record_bits"]): row for row in rows if row["status"] == "predicted"
+    }
+    for line in served:
+        row = shown[f"params/{line['name']}.toml", int(line["records"]), int(line["record_bits"])]
+        assert (ROOT / row["parameters"]).is_file() and row["parameters"] in row["command"]
+        assert row["upload"] == int(line["upload"])
+
+
+def lines(sweep: Path) -> list[dict[str, str]]:
+    with sweep.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_protocol_stands_at_a_dozen_databases_or_the_reason_why_not(page):
+    document = data(page)
+    shapes = {(line["records"], line["record_bits"]) for line in lines(COMMITTED)}
+    assert len(shapes) >= 12
+    protocols = {path.parent.name for path in (ROOT / "params").glob("*/*.toml")} - {"searched"}
+    assert {line["protocol"] for line in lines(COMMITTED)} >= {p for p in protocols if p in PROTOCOLS}
+    for protocol in {line["protocol"] for line in lines(COMMITTED)}:
+        served = {
+            (n["records"], n["record_bits"]) for n in lines(COMMITTED) if n["protocol"] == protocol and not n["refused"]
+        }
+        why = {(str(r), str(b)): reason for name, r, b, reason in document["refused"] if name == protocol}
+        assert served | set(why) == shapes and not served & set(why) and all(why.values()), protocol
+        assert len(served) >= 6 or protocol == "depir", protocol
 
 
 def test_the_page_is_whole(page):
@@ -62,31 +91,64 @@ def test_the_page_is_whole(page):
     assert "<script" in markup and not re.search(r"<[^>]*(src|href)=", markup), "nothing is loaded"
 
 
-def soonest(records: int, bits: int, round_trip: float, megabits: float) -> list[str]:
-    """What `pirlab-search --stateless --objective seconds` says first: protocols of the fronts, by their least time."""
+def soonest(records: int, bits: int, round_trip: float, megabits: float) -> dict[str, float]:
+    """Protocols by their least time, of what is found and committed, as `pirlab-search --stateless` ranks them."""
     objective = Objective("seconds", Shape(records, bits), Network(round_trip, megabits * 125_000))
     best: dict[str, float] = {}
-    with SWEEP.open(newline="") as file:
-        for line in csv.DictReader(file):
-            if (line["records"], line["record_bits"]) != (str(records), str(bits)) or float(line["hint_bytes"]) > SEEDS:
-                continue
-            numbers = {key: float(line[key]) for key in ("upload", "download", "hint_bytes", "seconds")}
-            score = objective(Figures(**numbers, client_seconds=float(line["client_seconds"])))
-            best[line["protocol"]] = min(score, best.get(line["protocol"], score))
-    return sorted(best, key=lambda protocol: best[protocol])
+    for line in [*lines(SWEEP), *lines(COMMITTED)]:
+        other = (line["records"], line["record_bits"]) != (str(records), str(bits))
+        if other or line["refused"] or float(line["hint_bytes"]) > SEEDS:
+            continue
+        numbers = {key: float(line[key]) for key in ("upload", "download", "hint_bytes", "seconds", "client_seconds")}
+        score = objective(Figures(**numbers))
+        best[line["protocol"]] = min(score, best.get(line["protocol"], score))
+    return dict(sorted(best.items(), key=lambda item: item[1]))
+
+
+QUESTION = (1 << 20, 2048, 0.02, 50)
+
+
+@pytest.mark.slow
+def test_the_search_answers_as_the_explorer_does(tmp_path, monkeypatch, binary):
+    """The named question: all protocols that the search ranks, in its order and with its seconds."""
+    records, bits, round_trip, megabits = QUESTION
+    words = ["--protocol", "all", "--records", str(records), "--record-bits", str(bits), "--stateless", "--dry-run"]
+    words += ["--network", f"{1000 * round_trip:g}ms,{megabits}Mbit", "--csv", str(tmp_path / "ranked.csv")]
+    assert cli.main(words) == 0
+    ranked = {r["protocol"]: float(r["score"]) for r in lines(tmp_path / "ranked.csv") if r["score"]}
+    assert ranked.pop("download") > max(ranked.values())
+    assert list(ranked) == list(soonest(*QUESTION)) and len(ranked) >= 6
+    assert list(ranked.values()) == pytest.approx(list(soonest(*QUESTION).values()), rel=1e-3)
+
+
+def dom(page: Path, state: str) -> str:
+    """The page as a browser shows it after its program ran; no error on its console."""
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    assert browser, f"install a browser (Debian: apt install chromium), one of {', '.join(BROWSERS)}"
+    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--virtual-time-budget={PATIENCE}"]
+    command += ["--enable-logging=stderr", "--dump-dom", f"{page.as_uri()}#{state}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert not re.search(r"CONSOLE.*(Error|WARN)", done.stderr), done.stderr
+    return done.stdout
 
 
 @pytest.mark.verify
-@pytest.mark.parametrize(("records", "bits"), [(1 << 20, 2048)])
-def test_a_browser_answers_as_the_search_does(page, records, bits):
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    assert browser, f"install a browser (Debian: apt install chromium), one of {', '.join(BROWSERS)}"
-    chosen = "stateless=true&round_trip=20&bandwidth=50&measured=false&predicted=false"
-    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--virtual-time-budget={PATIENCE}"]
-    command += ["--enable-logging=stderr", "--dump-dom", f"{page.as_uri()}#shape={records}+{bits}&{chosen}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert not re.search(r"CONSOLE.*(Error|WARN)", done.stderr), done.stderr
-    (said,) = re.findall(r'<p id="answer"[^>]*>(.*?)</p>', done.stdout, re.DOTALL)
-    wanted = [protocol_name(protocol) for protocol in soonest(records, bits, 0.02, 50)]
-    assert re.findall(r"([\w^()]+) \(found, searched\)", said) == wanted[:4]
-    assert done.stdout.count("<path") > len(wanted), "points are drawn"
+def test_a_browser_answers_as_the_search_does(page):
+    records, bits, round_trip, megabits = QUESTION
+    state = f"shape={records}+{bits}&stateless=true&round_trip={1000 * round_trip:g}&bandwidth={megabits}"
+    shown = dom(page, f"{state}&measured=false")
+    (said,) = re.findall(r'<div id="answer"[^>]*>(.*?)</div>', shown, re.DOTALL)
+    wanted = [protocol_name(protocol) for protocol in soonest(*QUESTION)]
+    assert re.findall(r"([\w^()]+) \([^()]*, (?:searched|predicted)\) [\d.]+ m?s", said) == wanted[:4]
+    assert said.count("<p>") == said.count("Soonest") == 1, "one machine predicted all of it"
+    assert shown.count("<path") > len(wanted), "points are drawn"
+    assert re.search(r'<p id="refused"[^>]*>[^<]*DEPIR \(no set', shown)
+
+
+@pytest.mark.verify
+def test_machines_have_answers_of_their_own(page):
+    machines = {row["machine"] for row in data(page)["rows"] if (row["records"], row["record_bits"]) == (1 << 16, 2048)}
+    assert len(machines) > 1
+    shown = dom(page, f"shape={1 << 16}+2048&least_security=0&most_failure=")
+    (said,) = re.findall(r'<div id="answer"[^>]*>(.*?)</div>', shown, re.DOTALL)
+    assert said.count("Soonest") == len(machines) and all(f"({machine})</p>" in said for machine in machines)

@@ -128,13 +128,14 @@ rule figure:
 rule kept:
     input:
         [f"{FIGURES}/search/{which}.csv" for which in DRAWN],
+        f"{SEARCH}/committed.csv",
         expand(f"{SEARCH}/{{sweep}}.sets", sweep=SETS),
     output:
         touch(f"{SEARCH}/kept.done"),
     log:
         f"{RESULTS}/logs/search/kept.log",
     params:
-        tables=[f"{FIGURES}/search/{name}" for name in KEPT],
+        tables=[f"{FIGURES}/search/{name}" for name in KEPT] + [f"{SEARCH}/committed.csv"],
         saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SAVED),
         folder=f"{RESULTS}/searched",
     conda:

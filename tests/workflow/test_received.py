@@ -1,0 +1,119 @@
+"""Records of other people: which are taken in, and why others are refused."""
+
+import json
+from pathlib import Path
+
+import committed
+import pytest
+from pirlab_workflow import received
+from pirlab_workflow.reference import pack, packed, read_packed
+from synthetic_parts import changed
+
+#: A record of a protocol, of a set with changed values, and of a primitive.
+PLACES = {place: each for place, each in committed.of_run("quick").items() if each["status"] == "ok"}
+PROTOCOL = next(each for place, each in PLACES.items() if place.startswith("comparison/protocols/2^16x2048/simplepir"))
+PRIMITIVE = next(each for place, each in PLACES.items() if place.startswith("gadget/table1/"))
+ELSEWHERE = {"cpu": "Some CPU", "cores": 8, "memory_bytes": 1 << 34}
+
+
+def written(folder: Path, document: dict) -> Path:
+    path = folder / "record.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def elsewhere(record: dict) -> dict:
+    """The same as another machine would have it."""
+    return changed(changed(record, "machine", record["machine"] | ELSEWHERE), "id", f"{record['id']}-elsewhere")
+
+
+@pytest.mark.parametrize("run", committed.RUNS)
+def test_records_of_the_reference_runs_are_taken_in(run, binary):
+    """Apart from what was said of them when they were packed: old sets, and rows without a probe."""
+    of_today = ("parameters.sha256", "parameters.path", "machine.read_bandwidth", "phases.", "build.dirty")
+    for place, record in committed.of_run(run).items():
+        if record["status"] == "ok":
+            found = [fault for fault in received.faults(record) if not fault.startswith(of_today)]
+            assert not found, f"{place}: {found}"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "reason"),
+    [
+        ("schema", "pirlab/run/2", "schema: `pirlab/run/2`"),
+        ("id", None, "id: "),
+        ("status", "failed", "status: `failed`"),
+        (
+            "correct",
+            {"compared": 2, "right": 2},
+            "correct.compared: 2 records compared, but 3 repetitions of 1 queries",
+        ),
+        ("correct", {"compared": 5, "right": 4}, "correct: status ok although a record came back wrong"),
+        ("build.dirty", True, "build.dirty: uncommitted sources"),
+        ("build.commit", "unknown", "build.dirty: uncommitted sources"),
+        ("build.profile", "dev", "build.profile: `dev`"),
+        ("build.source_hash", "0" * 64, "build.source_hash: 000000000000 is of no reference run"),
+        ("machine", None, "machine"),
+        ("machine.cpu", "unknown", "machine.cpu: is missing"),
+        ("machine.memory_bytes", 0, "machine.memory_bytes: is missing"),
+        ("machine.read_bandwidth_after", None, "machine.read_bandwidth_after: is missing. Measure again without"),
+        ("parameters.path", "params/simplepir/mine.toml", "parameters.path: params/simplepir/mine.toml is no set"),
+        ("parameters.path", "../../etc/passwd", "parameters.path: ../../etc/passwd is no set"),
+        ("parameters.sha256", "1" * 64, "parameters.sha256: 111111111111, but "),
+        ("transcript.0.payload_bytes", 12, "transcript.0.payload_bytes: 12 of "),
+    ],
+)
+def test_a_record_is_refused_with_the_reason(place, value, reason, tmp_path, capsys, binary):
+    path = written(tmp_path, PROTOCOL)
+    assert received.main(["check", str(path)]) == 0
+    assert "1 records are right, 0 refused" in capsys.readouterr().out
+    path = written(tmp_path, changed(PROTOCOL, place, value))
+    assert received.main(["check", str(path)]) == 1
+    said = capsys.readouterr().out
+    assert f"record.json: {reason}" in said and "0 records are right, 1 refused" in said
+    assert received.main(["merge", str(path), "--name", "anna", "--out", str(tmp_path / "in")]) == 2
+    assert reason in capsys.readouterr().err and not (tmp_path / "in").exists()
+
+
+def test_sources_that_are_named_are_taken_in(tmp_path, capsys, binary):
+    path = written(tmp_path, changed(PROTOCOL, "build.source_hash", "0123456789abcdef" * 4))
+    assert received.main(["check", str(path), "--sources", "0123456789ab"]) == 0
+    assert received.main(["check", str(path), "--sources", "0123456789ac"]) == 1
+    with pytest.raises(SystemExit):
+        received.main(["check", str(path), "--sources", "01234"])
+    assert "is no hash: give 12 or more" in capsys.readouterr().err
+
+
+def test_a_primitive_needs_no_probe(binary):
+    assert PRIMITIVE["machine"]["read_bandwidth_before"] is None and not list(received.faults(PRIMITIVE))
+
+
+def test_records_of_one_machine_are_merged_and_of_two_are_not(tmp_path, capsys, binary):
+    command = ["merge", str(written(tmp_path, elsewhere(PROTOCOL))), "--name", "anna", "--out", str(tmp_path / "in")]
+    assert received.main(command) == 0 and "1 records in" in capsys.readouterr().out
+    again = read_packed(packed("anna", tmp_path / "in"))
+    assert list(again.values()) == [elsewhere(PROTOCOL)] and next(iter(again)).startswith("records/comparison/")
+    assert received.main(command) == 0, "the same record again changes nothing"
+    assert read_packed(packed("anna", tmp_path / "in")) == again
+    other = tmp_path / "run.jsonl.gz"
+    pack({received.place(PRIMITIVE): elsewhere(PRIMITIVE)}, other)
+    assert received.main(["merge", str(other), *command[2:]]) == 0
+    assert len(read_packed(packed("anna", tmp_path / "in"))) == 2
+    capsys.readouterr()
+    mixed = written(tmp_path, PROTOCOL)
+    assert received.main(["merge", str(mixed), *command[2:]]) == 2
+    assert "another machine than the records before it" in capsys.readouterr().err
+    assert len(read_packed(packed("anna", tmp_path / "in"))) == 2
+    moved = changed(changed(elsewhere(PROTOCOL), "experiment", None), "id", elsewhere(PROTOCOL)["id"])
+    assert received.main(["merge", str(written(tmp_path, moved)), *command[2:]]) == 2
+    assert "is there already" in capsys.readouterr().err
+    said = (tmp_path / "in/README.md").read_text()
+    assert "## anna" in said and "| processor | Some CPU |" in said
+
+
+def test_a_file_without_records_is_named(tmp_path, capsys):
+    assert received.main(["check", str(tmp_path)]) == 2
+    assert "holds no record" in capsys.readouterr().err
+    (tmp_path / "run.jsonl.gz").write_bytes(b"no gzip")
+    assert received.main(["check", str(tmp_path / "run.jsonl.gz")]) == 2
+    assert "is no packed run" in capsys.readouterr().err

@@ -1,0 +1,241 @@
+"""`pirlab-records`: records of other people, checked before they are taken in.
+
+pirlab-records check FILE...              every record, or the reason why it is refused
+pirlab-records merge FILE... --name WHO   checked records of one machine into results/received/WHO.jsonl.gz
+
+A FILE is a record, a packed run (`make reference`) or a folder of records. A record is taken in that fits its schema
+and its description, was right, whose set resolves to the one that ran, whose machine is whole, and whose sources are
+known: committed, and those of a reference run, or named by `--sources HASH` by someone who built that commit.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pirlab_estimator import records
+from pirlab_estimator.paths import pirlab_binary
+from pirlab_estimator.records import PRIMITIVE, InputError
+from pirlab_estimator.sets import options_with
+
+from .files import ROOT, PlanError, exit_code
+from .redraw import PROFILES
+from .reference import Documents, describe, labels, pack, packed, read_packed
+
+RECEIVED = Path("results/received")
+#: Characters of a source hash by which one may be named.
+SHORTEST = 12
+#: What a machine block has to say; the read bandwidth only where the run probes it.
+MACHINE = ("cpu", "cores", "memory_bytes", "os")
+PROBES = ("read_bandwidth_before", "read_bandwidth_after")
+#: What tells one machine from another.
+IDENTITY = (*MACHINE[:3],)
+UNKNOWN = ("", "unknown")
+
+
+def read(path: Path) -> Iterator[tuple[str, Any]]:
+    """Place and document of every record of a file, packed run or folder."""
+    if path.is_dir():
+        files = sorted(path.rglob("*.json"))
+        if not files:
+            raise InputError(path, None, "holds no record", "Name a folder with records, such as results/records")
+        yield from ((str(file), records.read_json(file)) for file in files)
+    elif path.suffix == ".gz":
+        found = {place: document for place, document in read_packed(path).items() if place.startswith("records/")}
+        if not found:
+            raise InputError(path, None, "holds no record", "Pack a run with `make reference`")
+        yield from ((f"{path}: {place}", document) for place, document in found.items())
+    else:
+        yield str(path), records.read_json(path)
+
+
+@cache
+def known_sources() -> frozenset[str]:
+    """Hashes of the sources that the reference runs were measured with."""
+    runs = (read_packed(ROOT / packed(profile)) for profile in PROFILES)
+    return frozenset(d["build"]["source_hash"] for run in runs for p, d in run.items() if p.startswith("records/"))
+
+
+def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:
+    """The reasons why a record is refused, each with its key; none if it is taken in."""
+    broken = [f"{key}: {problem}" for key, problem in records.faults(document)]
+    if broken:
+        # Nothing else can be said of a record that does not fit its schema.
+        yield from broken
+        return
+    if document["status"] != "ok":
+        yield f"status: `{document['status']}`: only rows that ran, and were right, are taken in"
+        return
+    yield from _build(document["build"], tuple(sources))
+    yield from _machine(document["machine"], probed=document["schema"] != PRIMITIVE)
+    if document["schema"] != PRIMITIVE:
+        yield from _compared(document)
+        yield from _messages(document)
+        yield from _set(document)
+
+
+def _build(build: Mapping[str, Any], sources: tuple[str, ...]) -> Iterator[str]:
+    if build["dirty"] or build["commit"] in UNKNOWN:
+        remark = build.get("commit_remark") or "sources were changed since the commit"
+        yield f"build.dirty: uncommitted sources ({remark}). Commit them, build again and measure again"
+    if build["profile"] != "release":
+        yield f"build.profile: `{build['profile']}`: seconds are of release builds. Build with `make build`"
+    own = build["source_hash"]
+    if own not in known_sources() and not any(own.startswith(each) for each in sources):
+        yield (
+            f"build.source_hash: {own[:SHORTEST]} is of no reference run. Build commit {build['commit'][:SHORTEST]}, "
+            f"compare, and name it: --sources {own[:SHORTEST]}"
+        )
+
+
+def _machine(machine: Mapping[str, Any], probed: bool) -> Iterator[str]:
+    for key in MACHINE:
+        if machine.get(key) in (None, 0, *UNKNOWN):
+            yield f"machine.{key}: is missing, so that nobody knows whose seconds these are"
+    for key in PROBES if probed else ():
+        if machine.get(key) is None:
+            yield f"machine.{key}: is missing. Measure again without --no-probe"
+
+
+def _compared(record: Mapping[str, Any]) -> Iterator[str]:
+    least, compared = record["repetitions"] * record["queries"], record["correct"]["compared"]
+    if compared < least:
+        yield (
+            f"correct.compared: {compared} records compared, but {record['repetitions']} repetitions of "
+            f"{record['queries']} queries answer {least}"
+        )
+    for place, phase in enumerate(record["phases"]):
+        if phase["group"] == "online" and len(phase["seconds"]) != record["repetitions"]:
+            yield f"phases.{place}.seconds: {len(phase['seconds'])} samples of {record['repetitions']} repetitions"
+
+
+def _messages(record: Mapping[str, Any]) -> Iterator[str]:
+    described = {message["name"]: message["payload_bytes"] for message in record["description"]["messages"]}
+    for place, sent in enumerate(record["transcript"]):
+        if sent["payload_bytes"] != described.get(sent["name"]):
+            yield (
+                f"transcript.{place}.payload_bytes: {sent['payload_bytes']} of {sent['name']}, described as "
+                f"{described.get(sent['name'])}"
+            )
+
+
+def _set(record: Mapping[str, Any]) -> Iterator[str]:
+    own = record["parameters"]
+    path, changes = ROOT / own["path"], own.get("with", {})
+    if not path.is_file() or not path.resolve().is_relative_to(ROOT / "params"):
+        yield f"parameters.path: {own['path']} is no set of params/. Send the file too"
+        return
+    shape = (record["database"]["records"], record["database"]["record_bits"])
+    present = _hash(path, json.dumps(changes, sort_keys=True), *shape)
+    if present != own["sha256"]:
+        yield (
+            f"parameters.sha256: {own['sha256'][:SHORTEST]}, but {own['path']} resolves to {str(present)[:SHORTEST]}: "
+            "the set is another one now. Measure again"
+        )
+
+
+@cache
+def _hash(path: Path, changes: str, records: int, record_bits: int) -> str | None:
+    """The SHA-256 of a resolved set; what the program says instead if it refuses the set."""
+    command = [
+        str(pirlab_binary()),
+        "describe",
+        str(path),
+        "--records",
+        str(records),
+        "--record-bits",
+        str(record_bits),
+    ]
+    done = subprocess.run([*command, *options_with(json.loads(changes)), "--json"], capture_output=True, text=True)
+    return json.loads(done.stdout)["parameters"]["sha256"] if done.returncode == 0 else done.stderr.strip()
+
+
+def place(record: Mapping[str, Any]) -> str:
+    """The path of a record in a packed run; one that was made by hand is named by its id."""
+    parts = [record.get(key) or "" for key in ("experiment", "group", "row")]
+    return f"records/{'/'.join(parts)}.json" if all(parts) else f"records/by-hand/{record['id']}.json"
+
+
+def merged(files: Iterable[tuple[str, Any]], earlier: Documents, sources: Iterable[str]) -> Documents:
+    """The documents of checked records and those of an earlier merging; PlanError where they do not go together."""
+    found, sources = dict(earlier), tuple(sources)
+    machines = {tuple(each["machine"][key] for key in IDENTITY) for each in earlier.values()}
+    ids = {each["id"]: path for path, each in earlier.items()}
+    for name, document in files:
+        for fault in faults(document, sources):
+            raise PlanError(f"{name}: {fault}.")
+        machines.add(tuple(document["machine"][key] for key in IDENTITY))
+        if len(machines) > 1:
+            said = "; ".join(", ".join(map(str, each)) for each in sorted(machines, key=str))
+            raise PlanError(
+                f"{name}: another machine than the records before it ({said}). Give each a --name of its own."
+            )
+        path = place(document)
+        if ids.setdefault(document["id"], path) != path:
+            raise PlanError(f"{name}: the record {document['id']} is there already, as {ids[document['id']]}.")
+        if path not in found or found[path]["finished"] <= document["finished"]:
+            found[path] = document
+    return found
+
+
+def check(files: Iterable[tuple[str, Any]], sources: Iterable[str]) -> int:
+    """Print the reasons for every refused record; 1 if there is one."""
+    counts: Counter[bool] = Counter()
+    sources = tuple(sources)
+    for name, document in files:
+        reasons = list(faults(document, sources))
+        counts[not reasons] += 1
+        for reason in reasons:
+            print(f"{name}: {reason}.")
+    print(f"{counts[True]} records are right, {counts[False]} refused")
+    return 1 if counts[False] else 0
+
+
+def _source(text: str) -> str:
+    if len(text) < SHORTEST or set(text) - set("0123456789abcdef"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no hash: give {SHORTEST} or more of its hexadecimal digits")
+    return text
+
+
+def _name(text: str) -> str:
+    if not text.replace("-", "").isalnum() or not text.islower():
+        raise argparse.ArgumentTypeError(f"{text!r} is no name: write small letters, digits and -, such as anna-zen4")
+    return text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    return exit_code(lambda: _main(arguments))
+
+
+def _main(arguments: list[str] | None) -> int:
+    parser = argparse.ArgumentParser(prog="pirlab-records", description=__doc__.split("\n\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, words in (("check", "say which records are refused, and why"), ("merge", "take checked records in")):
+        command = commands.add_parser(name, help=words)
+        command.add_argument("files", type=Path, nargs="+", metavar="FILE", help="a record, a packed run or a folder")
+        command.add_argument(
+            "--sources", type=_source, action="append", default=[], metavar="HASH", help="known sources"
+        )
+    command.add_argument("--name", type=_name, required=True, help="of person and machine: the file's name")
+    command.add_argument("--out", type=Path, default=RECEIVED, metavar="DIR", help="instead of results/received")
+    given = parser.parse_args(arguments)
+    found = (each for path in given.files for each in read(path.absolute()))
+    if given.command == "check":
+        return check(found, given.sources)
+    os.chdir(ROOT)
+    file = packed(given.name, given.out)
+    documents = merged(found, read_packed(file) if file.is_file() else {}, given.sources)
+    pack(documents, file)
+    describe(given.out / "README.md", given.name, labels([*documents.values()]), "Taken in by `pirlab-records merge`.")
+    print(f"{len(documents)} records in {file}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
