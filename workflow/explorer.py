@@ -12,7 +12,7 @@ from pathlib import Path
 from .files import ROOT, exit_code
 from .present import draw, option
 from .redraw import PROFILES, Redrawing
-from .reference import REFERENCE, packed
+from .reference import RECEIVED, REFERENCE, packed, unpack
 
 #: What searches found, and what committed sets cost (experiments/search/fronts.toml and committed.toml).
 SWEEPS = [Path("results/searched/fronts.csv"), Path("results/searched/committed.csv")]
@@ -27,6 +27,9 @@ def main() -> int:
     os.chdir(ROOT)
     with tempfile.TemporaryDirectory() as work:
         records, predictions, descriptions = [], [], []
+        for file in sorted(RECEIVED.glob("*.jsonl.gz")):
+            unpack(file, Path(work, "received", file.name))
+            records.append(Path(work, "received", file.name, "records"))
         for profile in arguments.profiles:
             folder = Path(work, profile)
             run = Redrawing(profile, packed(profile, REFERENCE), folder, folder / "figures", binary=arguments.binary)

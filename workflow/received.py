@@ -26,9 +26,8 @@ from pirlab_estimator.sets import options_with
 
 from .files import ROOT, PlanError, exit_code
 from .redraw import PROFILES
-from .reference import Documents, describe, labels, pack, packed, read_packed
+from .reference import RECEIVED, Documents, describe, labels, pack, packed, read_packed
 
-RECEIVED = Path("results/received")
 #: Characters of a source hash by which one may be named.
 SHORTEST = 12
 #: What a machine block has to say; the read bandwidth only where the run probes it.

@@ -21,15 +21,15 @@ from pirlab_estimator.outputs import write
 
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
+from .pages import PAGES, write_all
 from .plan import Plan
 from .present import draw, draw_accuracy, draw_experiment
-from .reference import REFERENCE, costs, labels, pack, packed, unpack, unpacked
+from .reference import REFERENCE, Documents, costs, labels, pack, packed, unpack, unpacked
 
 #: What a formula says of a description, whatever machine ran it.
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
 #: The packed runs; the tables of a later one have more rows.
 PROFILES = ("quick", "laptop")
-PAGES = Path("docs/results")
 PAPERS = {
     "comparison": "All protocols beside each other",
     "depir": "The DEPIR paper's tables",
@@ -167,6 +167,7 @@ def main() -> int:
     os.chdir(ROOT)
     figures: dict[str, Path] = {}
     said: dict[str, dict[str, str]] = {}
+    runs: dict[str, Documents] = {}
     for profile in [arguments.profile] if arguments.profile else PROFILES:
         figures[profile] = arguments.figures / f"reference-{profile}"
         file = packed(profile, arguments.out)
@@ -183,6 +184,7 @@ def main() -> int:
                 print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in files)}")
             documents = unpacked(redrawing.own)
         pack(documents, file)
+        runs[profile] = documents
         index = ["index", "--figures", figures[profile], "--expected", "experiments/expected"]
         draw(*index, "--out", figures[profile] / "index")
         said[profile] = labels([document for path, document in documents.items() if path.startswith("records/")])
@@ -191,6 +193,7 @@ def main() -> int:
         write(PAGES / "headline.md", "\n".join(tables).encode())
         for paper in PAPERS:
             write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
+        write_all(runs)
     return 0
 
 

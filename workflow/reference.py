@@ -24,6 +24,8 @@ from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .plan import DONE, Plan
 
 REFERENCE = Path("results/reference")
+#: Packed runs of other people.
+RECEIVED = Path("results/received")
 #: Unit costs that the predictions stand on.
 CALIBRATION = Path("results/calibration.json")
 Documents = dict[str, Any]

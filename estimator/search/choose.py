@@ -98,7 +98,7 @@ def choose(
     known = dict(zip(committed(), evaluator(list(committed().values())), strict=True))
     for protocol in [*searched, *unsearched(searched)]:
         own = {n: Found(committed()[n], f) for n, f in known.items() if committed()[n]["protocol"] == protocol}
-        choice = _committed(protocol, own, bounds, objective)
+        choice = from_committed(protocol, own, bounds, objective)
         if protocol in searched:
             outcome = walk(load(protocol).narrowed(), evaluator, bounds, Least(objective), progress)
             choice = replace(choice, found=best_of(outcome.found, objective), account=outcome.account)
@@ -115,7 +115,7 @@ def _keeps(figures: Figures, bounds: Bounds) -> bool:
     return figures.refused is None and bounds.reached(figures) and not bounds.exceeded(figures)
 
 
-def _committed(protocol: str, sets: dict[str, Found], bounds: Bounds, objective: Objective) -> Choice:
+def from_committed(protocol: str, sets: dict[str, Found], bounds: Bounds, objective: Objective) -> Choice:
     """The best committed set; if there is none, how many miss what."""
     kept = [name for name, each in sets.items() if _keeps(each.figures, bounds)]
     if kept:

@@ -64,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _sweep(given: Sequence[str]) -> int:
     """Runs all searches of a file of sweeps; further options apply to each of them."""
     parser = argparse.ArgumentParser(prog="pirlab-search --sweep", description="a file of experiments/search/")
-    parser.add_argument("file", type=Path, help="tables [[search]], [best], [front], [committed] or [[grid]]")
+    parser.add_argument("file", type=Path, help=study.TABLES)
     parser.add_argument("--part", metavar="NAME", help="only this protocol or grid")
     parser.add_argument("--results", type=Path, default=study.OUT, metavar="DIR", help="instead of results/search")
     parser.add_argument("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate`")

@@ -5,6 +5,7 @@ A file has one or several of
 - `[best]`, the best set of each protocol at each database, by each objective, beside the best published one;
 - `[front]`, each protocol's whole front at one database;
 - `[committed]`, each protocol's sets of params/ that reach the targets, at each of the databases `shapes`;
+- `[[application]]`, the best of these for a database, a rate of updates and a network;
 - `[[grid]]`, one set with other values of some keys: gadget bases, dropped digits, moduli. It is the file `set`, or the
   best one that is found of a `protocol` by an `objective` at each of the databases.
 A record is a part (a protocol or grid) at a database: made once, made again where the set, the formulas or the binary
@@ -21,18 +22,16 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..cost import UnitCosts
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from ..outputs import write
 from ..paths import RESULTS, ROOT
 from ..sets import every_set, resolve
-from .bounds import Bounds, BoundsError, Objective
+from . import at_hand
+from .bounds import Bounds, BoundsError, Objective, Updates
 from .choose import best_of, committed, unsearched
 from .evaluate import Evaluator, Figures, Literal, Shape
-from .front import undominated
 from .grid import varied
 from .progress import Progress
 from .rings import digits_of
@@ -44,6 +43,7 @@ OUT = RESULTS / "search"
 #: Columns of a row beside the figures of its set.
 KEYS = ("sweep", "part", "kind", "objective", "protocol", "records", "record_bits", "name")
 COLUMNS = (*KEYS, *(f.name for f in fields(Figures)), "score", "gadget_length", "varied", "set")
+TABLES = "[[search]], [best], [front], [committed], [[application]] or [[grid]] tables"
 Row = dict[str, Any]
 
 
@@ -57,6 +57,11 @@ class Part:
     settings: dict[str, Any]
 
     @property
+    def updates(self) -> int:
+        """Records that change together."""
+        return Updates.read(self.settings["updates"]).records if "updates" in self.settings else 0
+
+    @property
     def file(self) -> str:
         return f"{self.kind}-{self.name}-{self.shape.records}x{self.shape.record_bits}.json"
 
@@ -66,15 +71,10 @@ def read(path: Path) -> dict[str, Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
-        raise BoundsError(
-            f"{path}: {error}. It holds [[search]], [best], [front], [committed] or [[grid]] tables"
-        ) from None
-    unknown = set(document) - {"title", "search", "best", "front", "committed", "grid"}
+        raise BoundsError(f"{path}: {error}. It holds {TABLES}") from None
+    unknown = set(document) - {"title", "search", "best", "front", "committed", "application", "grid"}
     if unknown or len(document) == ("title" in document):
-        raise BoundsError(
-            f"{path}: {', '.join(sorted(unknown)) or 'nothing'} is no sweep. "
-            "It holds [[search]], [best], [front], [committed] or [[grid]] tables"
-        )
+        raise BoundsError(f"{path}: {', '.join(sorted(unknown)) or 'nothing'} is no sweep. It holds {TABLES}")
     return document
 
 
@@ -104,6 +104,9 @@ def _parts(document: dict[str, Any]) -> Iterator[Part]:
     if "committed" in document:
         for name, (records, bits) in product([*protocols(), *unsearched(protocols())], document["committed"]["shapes"]):
             yield Part("committed", name, Shape(count(records), count(bits)), {})
+    for table in document.get("application", []):
+        settings = {key: value for key, value in table.items() if key not in ("name", "records", "record_bits")}
+        yield Part("application", table["name"], Shape(count(table["records"]), count(table["record_bits"])), settings)
     for table in document.get("grid", []):
         of = ("protocol", "objective") if "protocol" in table else ("set", "gadget")
         settings = {key: table[key] for key in (*of, "vary")}
@@ -124,7 +127,7 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
     mine = [part for part in wanted if only in (None, part.name)]
     folder = out / path.stem
     for number, part in enumerate(mine, 1):
-        evaluator = Evaluator(part.shape, unit_costs)
+        evaluator = Evaluator(part.shape, unit_costs, updates=part.updates)
         key = hashlib.sha256(f"{evaluator.origin}{_state(part)}".encode()).hexdigest()[:16]
         file = folder / part.file
         known = _known(file)
@@ -141,8 +144,8 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
 def _state(part: Part) -> str:
     """The inputs of a record beside an evaluator's: the request, the space, the sets beside it."""
     own = part.settings.get("set")
-    if part.kind == "committed":
-        return json.dumps([_of(part.name), Path(__file__).read_text(encoding="utf-8")])
+    if part.kind in ("committed", "application"):
+        return json.dumps([part.settings, committed(), Path(at_hand.__file__).read_text(encoding="utf-8")])
     beside = resolve([ROOT / own]) if own else _sets(part.settings.get("protocol", part.name))
     spaces = sorted((Path(__file__).parent / "spaces").glob("*.toml"))
     texts = [file.read_text(encoding="utf-8") for file in [*spaces, Path(__file__)]]
@@ -208,28 +211,9 @@ def _front(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row
         yield {"name": "found", "literal": found.literal} | asdict(found.figures)
 
 
-def _of(protocol: str) -> dict[str, Literal]:
-    """All sets of params/ of a protocol, by name."""
-    return {name: literal for name, literal in committed().items() if literal["protocol"] == protocol}
-
-
-def _committed(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
-    """The committed sets that reach the targets and that no other undercuts, a hint counted too; or why there is none.
-
-    A row has the set's name, by which its file is found, and not what is in it."""
-    named = _of(part.name)
-    found = list(zip(named, evaluator(list(named.values())), strict=True))
-    kept = [(name, figures) for name, figures in found if figures.refused is None and Bounds().reached(figures)]
-    costs = np.array([(*figures.costs(), figures.hint_bytes) for _, figures in kept], dtype=float)
-    for place in undominated(costs):
-        name, figures = kept[place]
-        yield {"name": name, "literal": {"protocol": part.name}} | asdict(figures)
-    if not kept:
-        refusals = [figures.refused for _, figures in found if figures.refused is not None]
-        reason = (
-            refusals[0] if len(refusals) == len(found) else "no set that takes it has 128 bits and fails below 2^-40"
-        )
-        yield {"name": "", "literal": {"protocol": part.name}} | asdict(Figures(refused=reason))
+def _application(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
+    names = [*protocols(), *unsearched(protocols())]
+    return at_hand.application(sorted(names), part.shape, part.settings, evaluator)
 
 
 def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
@@ -261,6 +245,7 @@ def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
 _MAKERS: dict[str, Callable[[Part, Evaluator, Progress], Iterator[Row]]] = {
     "best": _best,
     "front": _front,
-    "committed": _committed,
+    "committed": lambda part, evaluator, _: at_hand.front(part.name, evaluator),
+    "application": _application,
     "grid": _grid,
 }

@@ -158,7 +158,7 @@ def test_a_file_of_searches_says_what_they_save(tmp_path, root):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("search = 3 =", "It holds [[search]], [best], [front], [committed] or [[grid]] tables"),
+        ("search = 3 =", "It holds [[search]], [best], [front], [committed], [[application]] or [[grid]] tables"),
         ("", "nothing is no sweep"),
         ("[sauce]\n", "sauce is no sweep"),
         ("[best]\nrecords = [8]\n", "key 'record_bits' is missing"),

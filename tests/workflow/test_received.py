@@ -40,7 +40,7 @@ def test_records_of_the_reference_runs_are_taken_in(run, binary):
 @pytest.mark.parametrize(
     ("place", "value", "reason"),
     [
-        ("schema", "pirlab/run/2", "schema: `pirlab/run/2`"),
+        ("schema", "pirlab/run/2", "schema: 'pirlab/run/2'"),
         ("id", None, "id: "),
         ("status", "failed", "status: `failed`"),
         (

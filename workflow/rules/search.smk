@@ -39,6 +39,8 @@ FIGURE_CODE = figure_code()
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
 KEPT = ["best.md", "fronts.csv", "grids.csv"]
+#: Sweeps of committed sets, whose tables are kept as they are.
+AT_HAND = ["applications", "committed"]
 #: What is drawn of which sweep.
 DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "grids": "grids", "sizes": "sizes", "best": "sizes"}
 
@@ -128,14 +130,14 @@ rule figure:
 rule kept:
     input:
         [f"{FIGURES}/search/{which}.csv" for which in DRAWN],
-        f"{SEARCH}/committed.csv",
+        [f"{SEARCH}/{name}.csv" for name in AT_HAND],
         expand(f"{SEARCH}/{{sweep}}.sets", sweep=SETS),
     output:
         touch(f"{SEARCH}/kept.done"),
     log:
         f"{RESULTS}/logs/search/kept.log",
     params:
-        tables=[f"{FIGURES}/search/{name}" for name in KEPT] + [f"{SEARCH}/committed.csv"],
+        tables=[f"{FIGURES}/search/{name}" for name in KEPT] + [f"{SEARCH}/{name}.csv" for name in AT_HAND],
         saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SAVED),
         folder=f"{RESULTS}/searched",
     conda:

@@ -1,0 +1,102 @@
+"""Pages of docs/ that `make redraw` writes beside the papers' tables: the applications, and the list of all pages."""
+
+import statistics
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pirlab_estimator.outputs import write
+from pirlab_estimator.sets import set_name
+from pirlab_figures.search.applications import page
+
+from .reference import RECEIVED, Documents, read_packed
+
+PAGES = Path("docs/results")
+SWEEP = Path("results/searched/applications.csv")
+DRAWN = "Drawn by `make redraw` from"
+Measured = dict[tuple[str, int, int], tuple[float, str]]
+
+
+def answers(documents: Documents) -> Iterator[tuple[tuple[str, int, int], float, dict[str, Any]]]:
+    """Set and database, median seconds of an answer of one query on one thread, and the record, of every right row."""
+    for path, record in sorted(documents.items()):
+        if path.startswith("records/") and record["kind"] == "protocol" and record["status"] == "ok":
+            seconds = next(phase["seconds"] for phase in record["phases"] if phase["name"] == "answer")
+            if record["queries"] == 1 and record["threads"] == 1:
+                database = record["database"]
+                where = (set_name(record["parameters"]), database["records"], database["record_bits"])
+                yield where, statistics.median(seconds), record
+
+
+def applications(runs: Mapping[str, Documents]) -> str:
+    """The page of applications, with measured answers of the runs; the machine of each is named."""
+    measured: Measured = {}
+    for documents in runs.values():
+        for where, seconds, record in answers(documents):
+            measured[where] = (seconds, record["machine"]["cpu"])
+    head = [
+        "# Applications: what fits, and what it costs",
+        f"{DRAWN} [applications.csv](../../results/searched/applications.csv), which "
+        "[applications.toml](../../experiments/search/applications.toml) asks for: databases, rates of change, networks.",
+        "Of each protocol the committed set that answers soonest of those that reach 128 bits and a failure of 2^-40, the "
+        "soonest protocol first. `pirlab-search --protocol all` searches further for one database.",
+    ]
+    return "\n\n".join([*head, page(SWEEP, measured).markdown()])
+
+
+def machines(runs: Mapping[str, Documents]) -> str:
+    """Rows that several machines measured, a column a machine: times of different machines never share a column."""
+    found: dict[tuple[str, int, int], dict[str, tuple[float, str]]] = {}
+    for documents in runs.values():
+        for where, seconds, record in answers(documents):
+            machine = record["machine"]
+            name = f"{machine['cpu']}, {machine['cores']} cores, {record['build']['kernel']}"
+            found.setdefault(where, {})[name] = (seconds, record["id"])
+    several = {where: of for where, of in found.items() if len(of) > 1}
+    names = sorted({name for of in several.values() for name in of})
+    lines = ["# Machines beside each other", ""]
+    lines += [
+        f"{DRAWN} the [reference runs](../../results/reference/) and the [received ones](../../results/received/)."
+    ]
+    lines += [
+        "Median milliseconds of an answer on one thread, of sets and databases that more than one machine ran, each with",
+        "",
+    ]
+    lines[-2] += " its record's id. A column is one machine."
+    lines += [f"| set | records | bits of a record | {' | '.join(names)} |", "|---|---:|---:|" + "---:|" * len(names)]
+    for (name, records, bits), of in sorted(several.items()):
+        cells = [f"{1000 * of[each][0]:.3g} `{of[each][1][:8]}`" if each in of else "" for each in names]
+        lines.append(f"| {name} | {records} | {bits} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def received() -> dict[str, Documents]:
+    """The runs that other people sent, by name."""
+    return {path.name.removesuffix(".jsonl.gz"): read_packed(path) for path in sorted(RECEIVED.glob("*.jsonl.gz"))}
+
+
+def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
+    """Write the pages of these runs and of the received ones."""
+    write(folder / "applications.md", applications(runs))
+    write(folder / "machines.md", machines({**runs, **received()}))
+    write(folder / "README.md", index(folder))
+
+
+def index(folder: Path) -> str:
+    """The list of pages, by their first lines."""
+    lines = [
+        "# Results",
+        "",
+        f"{DRAWN} the [reference runs](../../results/reference/): every number leads to a record.",
+    ]
+    lines += [
+        "`make explorer` shows all of it on one page, to filter and compare.",
+        "",
+        "| page | shows |",
+        "|---|---|",
+    ]
+    for path in sorted(folder.glob("*.md")):
+        if path.name != "README.md":
+            title = next(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# "))
+            lines.append(f"| [{path.stem}]({path.name}) | {title.removeprefix('# ')} |")
+    return "\n".join(lines) + "\n"
