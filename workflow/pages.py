@@ -37,9 +37,9 @@ def applications(runs: Mapping[str, Documents]) -> str:
     head = [
         "# Applications: what fits, and what it costs",
         f"{DRAWN} [applications.csv](../../results/searched/applications.csv), which "
-        "[applications.toml](../../experiments/search/applications.toml) asks for: databases, rates of change, networks.",
-        "Of each protocol the committed set that answers soonest of those that reach 128 bits and a failure of 2^-40, the "
-        "soonest protocol first. `pirlab-search --protocol all` searches further for one database.",
+        "[applications.toml](../../experiments/search/applications.toml) asks for: databases, changes, networks.",
+        "Of each protocol the committed set that answers soonest of those that reach 128 bits and a failure of 2^-40, "
+        "the soonest protocol first. `pirlab-search --protocol all` searches further for one database.",
     ]
     return "\n\n".join([*head, page(SWEEP, measured).markdown()])
 
@@ -54,15 +54,12 @@ def machines(runs: Mapping[str, Documents]) -> str:
             found.setdefault(where, {})[name] = (seconds, record["id"])
     several = {where: of for where, of in found.items() if len(of) > 1}
     names = sorted({name for of in several.values() for name in of})
-    lines = ["# Machines beside each other", ""]
+    runs_of = "the [reference runs](../../results/reference/) and the runs of other people in results/received"
+    lines = ["# Machines beside each other", "", f"{DRAWN} {runs_of}."]
     lines += [
-        f"{DRAWN} the [reference runs](../../results/reference/) and the [received ones](../../results/received/)."
+        "Median milliseconds of an answer on one thread, of sets and databases that more than one machine ran, each"
     ]
-    lines += [
-        "Median milliseconds of an answer on one thread, of sets and databases that more than one machine ran, each with",
-        "",
-    ]
-    lines[-2] += " its record's id. A column is one machine."
+    lines += ["with the beginning of its record's id. A column is one machine.", ""]
     lines += [f"| set | records | bits of a record | {' | '.join(names)} |", "|---|---:|---:|" + "---:|" * len(names)]
     for (name, records, bits), of in sorted(several.items()):
         cells = [f"{1000 * of[each][0]:.3g} `{of[each][1][:8]}`" if each in of else "" for each in names]
@@ -84,17 +81,9 @@ def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
 
 def index(folder: Path) -> str:
     """The list of pages, by their first lines."""
-    lines = [
-        "# Results",
-        "",
-        f"{DRAWN} the [reference runs](../../results/reference/): every number leads to a record.",
-    ]
-    lines += [
-        "`make explorer` shows all of it on one page, to filter and compare.",
-        "",
-        "| page | shows |",
-        "|---|---|",
-    ]
+    lines = ["# Results", "", f"{DRAWN} the [reference runs](../../results/reference/), whose records are named."]
+    lines += ["`make explorer` shows all of it on one page, to filter and compare.", ""]
+    lines += ["| page | shows |", "|---|---|"]
     for path in sorted(folder.glob("*.md")):
         if path.name != "README.md":
             title = next(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# "))

@@ -4,7 +4,7 @@ Nothing is measured. Rows are described by the present binary. The seconds and m
 row stay, since its record is judged by them; its security and noise are what the present formulas say of the
 description in its record. Rows without a record are predicted, with the unit costs of the run's own machine, so that no
 table mixes machines. No record is called stale: each names the commit of its sources. A redrawing of all runs also
-writes docs/results/, a page a paper.
+writes docs/results/ and docs/artifact/, a page a paper.
 """
 
 import argparse
@@ -17,8 +17,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from pirlab_estimator.outputs import write
 
+from . import artifact
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .pages import PAGES, write_all
@@ -156,6 +158,17 @@ def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str
     return "\n".join(lines) + "\n"
 
 
+def machine_of(costs: Path) -> str:
+    """The machine of a run's unit costs."""
+    machine = read_json(costs)["machine"]
+    return f"{machine['cpu']}, {machine['cores']} cores"
+
+
+def claims(folder: Path) -> pd.DataFrame:
+    """The papers' claims beside what a profile's tables say."""
+    return pd.read_csv(folder / "headline.csv", dtype=str, keep_default_na=False)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", help="instead of all that are packed")
@@ -168,6 +181,7 @@ def main() -> int:
     figures: dict[str, Path] = {}
     said: dict[str, dict[str, str]] = {}
     runs: dict[str, Documents] = {}
+    efforts: list[artifact.Effort] = []
     for profile in [arguments.profile] if arguments.profile else PROFILES:
         figures[profile] = arguments.figures / f"reference-{profile}"
         file = packed(profile, arguments.out)
@@ -183,17 +197,19 @@ def main() -> int:
                 files = redrawing.draw(name, accuracy)
                 print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in files)}")
             documents = unpacked(redrawing.own)
+            efforts += artifact.efforts(redrawing.plan, machine_of(redrawing.costs))
         pack(documents, file)
         runs[profile] = documents
         index = ["index", "--figures", figures[profile], "--expected", "experiments/expected"]
         draw(*index, "--out", figures[profile] / "index")
         said[profile] = labels([document for path, document in documents.items() if path.startswith("records/")])
     if not arguments.profile and not arguments.only:
-        tables = [f"# Profile {name}\n\n{(folder / 'headline.md').read_text()}" for name, folder in figures.items()]
-        write(PAGES / "headline.md", "\n".join(tables).encode())
+        tables = [f"## Profile {name}\n\n{(folder / 'headline.md').read_text()}" for name, folder in figures.items()]
+        write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
         for paper in PAPERS:
             write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
         write_all(runs)
+        artifact.write_all(efforts, {name: claims(folder) for name, folder in figures.items()})
     return 0
 
 

@@ -29,6 +29,7 @@ def _seconds(key: str) -> Any:
 SPEC = spec(
     "search/applications",
     protocol=lambda row: Cell(protocol_name(row["protocol"])),
+    set=lambda row: Cell(row["name"] if has(row["name"]) else ""),
     answer=_seconds("seconds"),
     total=_seconds("score"),
     price=_seconds("price"),
@@ -74,8 +75,8 @@ def _table(part: pd.DataFrame, measured: Measured) -> Table:
         core_hour=f"{3600 * prices.core_second:.3g}",
         gigabyte=f"{1e9 * prices.download_byte:.2g}",
         updated=SPEC.words["changes"].format(period=period) if period else "",
-        measured=SPEC.words["marks"].format(mark=PREDICTED)
-        + (SPEC.words["by"].format(machines=" and ".join(machines)) if machines else SPEC.words["by_none"]),
+        measured=SPEC.words["by"].format(machines=" and ".join(machines)) if machines else SPEC.words["by_none"],
+        meanings={"predicted": SPEC.words["predicted"]},
     )
 
 

@@ -147,8 +147,11 @@ def test_a_browser_answers_as_the_search_does(page):
 
 @pytest.mark.verify
 def test_machines_have_answers_of_their_own(page):
-    machines = {row["machine"] for row in data(page)["rows"] if (row["records"], row["record_bits"]) == (1 << 16, 2048)}
+    found: dict[tuple[int, int], set[str]] = {}
+    for row in data(page)["rows"]:
+        found.setdefault((row["records"], row["record_bits"]), set()).add(row["machine"])
+    (records, bits), machines = max(found.items(), key=lambda item: len(item[1]))
     assert len(machines) > 1
-    shown = dom(page, f"shape={1 << 16}+2048&least_security=0&most_failure=")
+    shown = dom(page, f"shape={records}+{bits}&least_security=0&most_failure=")
     (said,) = re.findall(r'<div id="answer"[^>]*>(.*?)</div>', shown, re.DOTALL)
     assert said.count("Soonest") == len(machines) and all(f"({machine})</p>" in said for machine in machines)

@@ -1,0 +1,131 @@
+"""docs/artifact/<paper>.md: each claim, table and figure of a paper with its command, and what repeating it takes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANCE_TOLERANCE
+from pirlab_estimator.cost.plan import row_seconds
+from pirlab_estimator.outputs import template, write
+from pirlab_figures.lib.units import human_bytes, significant
+
+from .files import read_lines
+from .plan import Plan
+
+PAGES = Path("docs/artifact")
+#: The papers whose experiments have pages, by what claims and experiments call them.
+PAPERS = {
+    "depir": "Towards Practical Doubly-Efficient Private Information Retrieval",
+    "gadget": "Practical Randomized Lattice Gadget Decomposition With Application to FHE",
+    "inspire": "InsPIRe: Communication-Efficient PIR with Server-side Preprocessing",
+    "pirana-gbfv": "PIRANA implementation using GBFV (a thesis)",
+    "pirouette": "Pirouette: Query Efficient Single-Server PIR",
+}
+#: Bytes of what `make build` installs and builds, and of a row's record, prediction and drawings, both rounded up.
+BUILT, OF_A_ROW = 5 << 30, 100 << 10
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What an experiment takes in a profile. left: why rows are not measured there, each reason once."""
+
+    profile: str
+    experiment: str
+    about: Mapping[str, Any]
+    rows: int
+    seconds: float
+    peak_bytes: int
+    machine: str
+    drawn: Sequence[str]
+    left: Sequence[str]
+
+    @property
+    def command(self) -> str:
+        return command(self.profile, self.experiment)
+
+
+def efforts(plan: Plan, machine: str) -> list[Effort]:
+    """Of each experiment of a profile whose rows are predicted, with unit costs of a machine."""
+    found = []
+    for name, about in plan.experiments.items():
+        lines = {line["id"]: line for line in read_lines(plan.prediction(name)) if "id" in line}
+        if not lines or "paper" not in about:
+            continue
+        measured = [(lines[f"{g.id}/{r.id}"], r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
+        left = dict.fromkeys(f"`{g.id}`: {'; '.join(g.notes)}" for g in plan.of(name) if g.notes)
+        figures, tables = plan.drawings(name)
+        found.append(
+            Effort(
+                str(plan.profile["profile"]),
+                name,
+                about,
+                len(measured),
+                sum(row_seconds(line, row) for line, row in measured),
+                max((int(line["peak_bytes"]) for line, _ in measured), default=0),
+                machine,
+                [*(f"table {each}" for each in tables), *(f"figure {each}" for each in figures)],
+                list(left),
+            )
+        )
+    return found
+
+
+def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFrame]) -> str:
+    """The page of a paper. claims: headline.csv of each profile, the longest last."""
+    own = sorted(
+        (each for each in efforts if each.about["paper"] == paper),
+        key=lambda each: (each.experiment, each.profile != "quick"),
+    )
+    notes = [f"`{each.experiment}`: {each.about['note']}" for each in own if each.about.get("note")]
+    notes += [f"{each.profile}, `{each.experiment}`, {reason}" for each in own for reason in each.left]
+    return template(Path(__file__).with_suffix(".md.j2")).render(
+        title=PAPERS[paper],
+        claims=list(_claims(paper, claims)),
+        efforts=own,
+        machines=list(dict.fromkeys(f"{each.profile}: {each.machine}" for each in own)),
+        notes=list(dict.fromkeys(notes)),
+        significant=significant,
+        bytes=human_bytes,
+        of_a_row=OF_A_ROW,
+        built=BUILT,
+        memory=MEMORY_TOLERANCE,
+        variance=VARIANCE_TOLERANCE,
+        answer=ANSWER_TOLERANCE,
+    )
+
+
+def command(profile: str, experiment: str) -> str:
+    """What measures an experiment and draws its tables and figures."""
+    return f"`make reproduce PROFILE={profile} ONLY={experiment}`"
+
+
+def _claims(paper: str, claims: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, str]]:
+    """Each claim, as the longest profile has it that has a number for it."""
+    found: dict[str, dict[str, str]] = {}
+    for profile, frame in claims.items():
+        for row in frame.to_dict("records"):
+            known = row.get("here_low", "") != ""
+            if row["paper"] == paper and (known or row["id"] not in found):
+                here, ratio = (
+                    (_range(row, "here"), _range(row, "ratio")) if known else ("no row of these runs has it", "")
+                )
+                experiment = row["table"].rsplit("/table-", 1)[0]
+                told = {"here": here, "ratio": ratio, "command": command(profile, experiment), "profile": profile}
+                found[row["id"]] = row | told
+    yield from found.values()
+
+
+def _range(row: Mapping[str, Any], name: str) -> str:
+    return " to ".join(dict.fromkeys(significant(float(row[f"{name}_{end}"])) for end in ("low", "high")))
+
+
+def write_all(found: Sequence[Effort], claims: Mapping[str, pd.DataFrame], folder: Path = PAGES) -> None:
+    """Write the page of every paper, and the list of them."""
+    listed = ["# Artifacts", "", "A page a paper: its claims, tables and figures, each with its command.", ""]
+    for paper, title in PAPERS.items():
+        if any(each.about["paper"] == paper for each in found):
+            write(folder / f"{paper}.md", page(paper, found, claims))
+            listed.append(f"- [{title}]({paper}.md)")
+    write(folder / "README.md", "\n".join(listed) + "\n")
