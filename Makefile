@@ -25,7 +25,7 @@ TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}"
 DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent \
   --profile="$$PROFILE" --results="$$RESULTS" --figures="$$FIGURES" $(if $(FRESH),--fresh) $(if $(ONLY),--only="$$ONLY")
 
-.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw explorer formats check test verify clean
+.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw explorer archive formats check test verify clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
@@ -43,6 +43,7 @@ help:
 	@echo 'make reference   packs the present run into results/reference/PROFILE.jsonl.gz'
 	@echo 'make redraw      draws the tables of all packed runs, and docs/results/; PROFILE=laptop or ONLY=inspire/table9,... narrow it'
 	@echo 'make explorer    all rows of the packed runs on one page, to filter and compare: figures/out/explorer.html'
+	@echo 'make archive     the present commit as pirlab-COMMIT.tar.gz, whose records name that commit (for Zenodo)'
 	@echo 'make clean       removes what was built and drawn; records stay'
 
 tools:
@@ -94,6 +95,13 @@ explorer: build
 
 redraw: build
 	$(VENV)/python -m pirlab_workflow.redraw $(if $(filter-out file,$(origin PROFILE)),--profile="$$PROFILE") $(if $(ONLY),--only="$$ONLY")
+
+# git writes the commit into impl/build/commit.txt (.gitattributes), so that builds of the archive know it.
+archive: COMMIT = $(shell git rev-parse --short=12 HEAD)
+archive: tools
+	@test -z "$$(git status --porcelain)" || { echo 'There are uncommitted changes, and an archive is of a commit: commit them.' >&2; exit 2; }
+	git archive --prefix=pirlab-$(COMMIT)/ --output=pirlab-$(COMMIT).tar.gz HEAD
+	@echo 'pirlab-$(COMMIT).tar.gz'
 
 # The program that cargo's and pytest's tests run: the release just built.
 TESTED = PIRLAB_BINARY="$$FOLDER/$(BINARY)"

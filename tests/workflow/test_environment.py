@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 
 import pytest
@@ -89,3 +90,45 @@ def test_our_folder_is_not_importable_as_the_lattice_estimator(root):
     process = subprocess.run(command, cwd=root, capture_output=True, text=True, check=False)
     assert process.returncode != 0
     assert "pirlab_estimator" in process.stderr or "No module named 'estimator'" in process.stderr
+
+
+def test_the_container_has_what_the_readme_asks_for(root):
+    workspace = tomllib.loads((root / "impl/Cargo.toml").read_text())["workspace"]["package"]["rust-version"]
+    container, readme = (root / "Containerfile").read_text(), (root / "README.md").read_text()
+    assert f"--default-toolchain {workspace}.0" in container and f"Rust **{workspace}**" in readme
+    (packages,) = re.findall(r"--no-install-recommends ([a-z0-9 -]+)", container)
+    assert {"git", "make", "gcc", "libc6-dev", "python3", "python3-venv"} <= set(packages.split())
+    assert container.index("USER pirlab") < container.index("make build")
+    ignored = [line for line in (root / ".gitignore").read_text().splitlines() if line.startswith("!/results/")]
+    kept = [line for line in (root / ".containerignore").read_text().splitlines() if line.startswith("!")]
+    assert {line.removeprefix("!/").rstrip("/") for line in ignored} == {line.removeprefix("!") for line in kept}
+
+
+def test_zenodo_says_what_the_citation_says(root):
+    zenodo = json.loads((root / ".zenodo.json").read_text())
+    cited = yaml.safe_load((root / "CITATION.cff").read_text())
+    assert {key: zenodo[key] for key in ("title", "version", "keywords")} == {
+        key: cited[key] for key in ("title", "version", "keywords")
+    }
+    assert zenodo["description"] == " ".join(cited["abstract"].split())
+    assert [each["name"] for each in zenodo["creators"]] == [each["name"] for each in cited["authors"]]
+    assert zenodo["license"] in cited["license"] and all(each in zenodo["notes"] for each in cited["license"])
+
+
+def test_an_archive_knows_its_commit(root, tmp_path):
+    """Of a clone, since an archive of changed sources is refused."""
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", "--depth=1", f"file://{root}", clone], check=True)
+    (clone / ".venv").mkdir()
+    make = ["make", "--no-print-directory", "archive"]
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, check=True, capture_output=True, text=True)
+    done = subprocess.run(make, cwd=clone, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (archive,) = clone.glob("pirlab-*.tar.gz")
+    with tarfile.open(archive) as found:
+        (name,) = [each for each in found.getnames() if each.endswith("impl/build/commit.txt")]
+        told = found.extractfile(name).read().decode()
+    assert commit.stdout.strip() in told and archive.name.startswith(f"pirlab-{commit.stdout[:12]}")
+    (clone / "README.md").write_text("changed")
+    refused = subprocess.run(make, cwd=clone, capture_output=True, text=True)
+    assert refused.returncode == 2 and "uncommitted changes" in refused.stderr
