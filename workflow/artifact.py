@@ -11,8 +11,11 @@ from pirlab_estimator.cost.plan import row_seconds
 from pirlab_estimator.outputs import template, write
 from pirlab_figures.lib.units import human_bytes, significant
 
-from .files import read_lines
+from .experiments import read_profile
+from .files import read_json
+from .pages import claims_of
 from .plan import Plan
+from .reference import Documents, costs
 
 PAGES = Path("docs/artifact")
 #: The papers whose experiments have pages, by what claims and experiments call them.
@@ -23,21 +26,27 @@ PAPERS = {
     "pirana-gbfv": "PIRANA implementation using GBFV (a thesis)",
     "pirouette": "Pirouette: Query Efficient Single-Server PIR",
 }
+#: Folders of experiments that name no paper.
+FOLDERS = {"pirana": "pirana-gbfv"}
 #: Bytes of what `make build` installs and builds, and of a row's record, prediction and drawings, both rounded up.
 BUILT, OF_A_ROW = 5 << 30, 100 << 10
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What an experiment takes in a profile. left: why rows are not measured there, each reason once."""
+    """What an experiment takes in a profile.
 
+    seconds: None where the profile's packed run predicts none of it. left: why rows are not measured there, each reason
+    once.
+    """
+
+    paper: str
     profile: str
     experiment: str
     about: Mapping[str, Any]
     rows: int
-    seconds: float
+    seconds: float | None
     peak_bytes: int
-    machine: str
     drawn: Sequence[str]
     left: Sequence[str]
 
@@ -46,36 +55,44 @@ class Effort:
         return command(self.profile, self.experiment)
 
 
-def efforts(plan: Plan, machine: str) -> list[Effort]:
-    """Of each experiment of a profile whose rows are predicted, with unit costs of a machine."""
-    found = []
+def efforts(profile: str, documents: Documents) -> list[Effort]:
+    """Of each experiment of a profile that is of a paper, by the predictions of its packed run."""
+    plan, found = Plan(read_profile(profile)), []
     for name, about in plan.experiments.items():
-        lines = {line["id"]: line for line in read_lines(plan.prediction(name)) if "id" in line}
-        if not lines or "paper" not in about:
+        paper = about.get("paper", FOLDERS.get(name.split("/")[0]))
+        if paper is None:
             continue
-        measured = [(lines[f"{g.id}/{r.id}"], r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
-        left = dict.fromkeys(f"`{g.id}`: {'; '.join(g.notes)}" for g in plan.of(name) if g.notes)
+        lines = {line["id"]: line for line in documents.get(f"predictions/{name}.json") or []}
+        rows = [(lines.get(f"{g.id}/{r.id}"), r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
+        known = [(line, row) for line, row in rows if line is not None]
+        whole = bool(rows) and len(known) == len(rows)
         figures, tables = plan.drawings(name)
         found.append(
             Effort(
-                str(plan.profile["profile"]),
+                paper,
+                profile,
                 name,
                 about,
-                len(measured),
-                sum(row_seconds(line, row) for line, row in measured),
-                max((int(line["peak_bytes"]) for line, _ in measured), default=0),
-                machine,
+                len(rows),
+                sum(row_seconds(line, row) for line, row in known) if whole else None,
+                max((int(line["peak_bytes"]) for line, _ in known), default=0),
                 [*(f"table {each}" for each in tables), *(f"figure {each}" for each in figures)],
-                list(left),
+                list(dict.fromkeys(f"`{g.id}`: {'; '.join(g.notes)}" for g in plan.of(name) if g.notes)),
             )
         )
     return found
 
 
+def machine_of(profile: str) -> str:
+    """The machine of a run's unit costs."""
+    machine = read_json(costs(profile))["machine"]
+    return f"{profile}: {machine['cpu']}, {machine['cores']} cores"
+
+
 def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFrame]) -> str:
     """The page of a paper. claims: headline.csv of each profile, the longest last."""
     own = sorted(
-        (each for each in efforts if each.about["paper"] == paper),
+        (each for each in efforts if each.paper == paper),
         key=lambda each: (each.experiment, each.profile != "quick"),
     )
     notes = [f"`{each.experiment}`: {each.about['note']}" for each in own if each.about.get("note")]
@@ -84,7 +101,7 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
         title=PAPERS[paper],
         claims=list(_claims(paper, claims)),
         efforts=own,
-        machines=list(dict.fromkeys(f"{each.profile}: {each.machine}" for each in own)),
+        machines=[machine_of(profile) for profile in dict.fromkeys(each.profile for each in own)],
         notes=list(dict.fromkeys(notes)),
         significant=significant,
         bytes=human_bytes,
@@ -121,11 +138,13 @@ def _range(row: Mapping[str, Any], name: str) -> str:
     return " to ".join(dict.fromkeys(significant(float(row[f"{name}_{end}"])) for end in ("low", "high")))
 
 
-def write_all(found: Sequence[Effort], claims: Mapping[str, pd.DataFrame], folder: Path = PAGES) -> None:
-    """Write the page of every paper, and the list of them."""
+def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
+    """Write the page of every paper, and the list of them, of the packed runs and of the claims drawn of each."""
+    found = [each for profile, documents in runs.items() for each in efforts(profile, documents)]
+    claims = {profile: pd.read_csv(claims_of(profile), dtype=str, keep_default_na=False) for profile in runs}
     listed = ["# Artifacts", "", "A page a paper: its claims, tables and figures, each with its command.", ""]
     for paper, title in PAPERS.items():
-        if any(each.about["paper"] == paper for each in found):
+        if any(each.paper == paper for each in found):
             write(folder / f"{paper}.md", page(paper, found, claims))
             listed.append(f"- [{title}]({paper}.md)")
     write(folder / "README.md", "\n".join(listed) + "\n")

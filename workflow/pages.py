@@ -67,6 +67,11 @@ def machines(runs: Mapping[str, Documents]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def claims_of(profile: str) -> Path:
+    """The papers' claims beside what a profile's tables say, as CSV."""
+    return PAGES / f"headline-{profile}.csv"
+
+
 def received() -> dict[str, Documents]:
     """The runs that other people sent, by name."""
     return {path.name.removesuffix(".jsonl.gz"): read_packed(path) for path in sorted(RECEIVED.glob("*.jsonl.gz"))}

@@ -17,13 +17,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 from pirlab_estimator.outputs import write
 
 from . import artifact
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
-from .pages import PAGES, write_all
+from .pages import PAGES, claims_of, write_all
 from .plan import Plan
 from .present import draw, draw_accuracy, draw_experiment
 from .reference import REFERENCE, Documents, costs, labels, pack, packed, unpack, unpacked
@@ -158,17 +157,6 @@ def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str
     return "\n".join(lines) + "\n"
 
 
-def machine_of(costs: Path) -> str:
-    """The machine of a run's unit costs."""
-    machine = read_json(costs)["machine"]
-    return f"{machine['cpu']}, {machine['cores']} cores"
-
-
-def claims(folder: Path) -> pd.DataFrame:
-    """The papers' claims beside what a profile's tables say."""
-    return pd.read_csv(folder / "headline.csv", dtype=str, keep_default_na=False)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", help="instead of all that are packed")
@@ -181,7 +169,6 @@ def main() -> int:
     figures: dict[str, Path] = {}
     said: dict[str, dict[str, str]] = {}
     runs: dict[str, Documents] = {}
-    efforts: list[artifact.Effort] = []
     for profile in [arguments.profile] if arguments.profile else PROFILES:
         figures[profile] = arguments.figures / f"reference-{profile}"
         file = packed(profile, arguments.out)
@@ -197,7 +184,6 @@ def main() -> int:
                 files = redrawing.draw(name, accuracy)
                 print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in files)}")
             documents = unpacked(redrawing.own)
-            efforts += artifact.efforts(redrawing.plan, machine_of(redrawing.costs))
         pack(documents, file)
         runs[profile] = documents
         index = ["index", "--figures", figures[profile], "--expected", "experiments/expected"]
@@ -206,10 +192,12 @@ def main() -> int:
     if not arguments.profile and not arguments.only:
         tables = [f"## Profile {name}\n\n{(folder / 'headline.md').read_text()}" for name, folder in figures.items()]
         write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
+        for name, folder in figures.items():
+            write(claims_of(name), (folder / "headline.csv").read_bytes())
         for paper in PAPERS:
             write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
         write_all(runs)
-        artifact.write_all(efforts, {name: claims(folder) for name, folder in figures.items()})
+        artifact.write_all(runs)
     return 0
 
 

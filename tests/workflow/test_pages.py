@@ -1,0 +1,124 @@
+"""The generated pages of docs/: drawn again from what is committed, and what they say of it."""
+
+import csv
+import json
+import re
+
+import committed
+import pytest
+from pirlab_estimator.cost.plan import row_seconds
+from pirlab_estimator.search.bounds import Network, Objective
+from pirlab_estimator.search.evaluate import Figures, Shape
+from pirlab_workflow import artifact, pages
+from pirlab_workflow.experiments import all_experiments, read_profile
+from pirlab_workflow.files import ROOT
+from pirlab_workflow.plan import Plan
+from synthetic_parts import changed
+
+RUNS = {run: committed.documents(run) for run in committed.RUNS}
+REDRAW = "draw it again by `make redraw`"
+
+
+def sections(text: str) -> dict[str, str]:
+    return {part.split("\n", 1)[0]: part for part in text.split("\n## ")[1:]}
+
+
+def test_pages_of_results_are_drawn_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    pages.write_all(RUNS, tmp_path)
+    for name in ("applications.md", "machines.md"):
+        assert (tmp_path / name).read_text() == (ROOT / "docs/results" / name).read_text(), f"{name}: {REDRAW}"
+    listed = set(re.findall(r"\]\(([\w-]+)\.md\)", pages.index(ROOT / "docs/results")))
+    assert listed == {path.stem for path in (ROOT / "docs/results").glob("*.md")} - {"README"}
+    assert pages.index(ROOT / "docs/results") == (ROOT / "docs/results/README.md").read_text(), REDRAW
+
+
+def test_pages_of_artifacts_are_drawn_again(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    artifact.write_all(RUNS, tmp_path)
+    found = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    there = {path.name: path.read_text() for path in (ROOT / "docs/artifact").iterdir()}
+    assert found == there, REDRAW
+    assert found.keys() == {"README.md", *(f"{paper}.md" for paper in artifact.PAPERS)}
+
+
+def test_an_artifact_names_every_experiment_claim_and_command_of_its_paper():
+    for paper in ("depir", "gadget", "inspire", "pirouette"):
+        text = (ROOT / f"docs/artifact/{paper}.md").read_text()
+        with (ROOT / "experiments/expected/headline.csv").open(newline="") as file:
+            printed = {row["id"] for row in csv.DictReader(file) if row["paper"] == paper}
+        assert set(re.findall(r"^\| (\w+): ", text, re.MULTILINE)) <= printed
+        planned = {n for run in committed.RUNS for n in read_profile(run)["experiments"] if n.split("/")[0] == paper}
+        measured = (
+            {n for n in planned if any(g.measured for r in committed.RUNS for g in Plan(read_profile(r)).of(n))}
+            if paper == "depir"
+            else planned
+        )
+        assert measured <= set(re.findall(r"^\| `([\w/-]+)` \|", text, re.MULTILINE))
+        for profile, experiment in re.findall(r"`make reproduce PROFILE=(\w+) ONLY=([\w/-]+)`", text):
+            assert experiment in all_experiments() and experiment in read_profile(profile)["experiments"]
+
+
+def test_minutes_and_memory_are_those_of_the_plan():
+    name, plan = "inspire/table9", Plan(read_profile("quick"))
+    lines = {line["id"]: line for line in RUNS["quick"][f"predictions/{name}.json"]}
+    rows = [(lines[f"{g.id}/{r.id}"], r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
+    (found,) = [each for each in artifact.efforts("quick", RUNS["quick"]) if each.experiment == name]
+    assert found.seconds == pytest.approx(sum(row_seconds(line, row) for line, row in rows)) and found.rows == len(rows)
+    assert found.peak_bytes == max(line["peak_bytes"] for line, _ in rows)
+    without = {path: document for path, document in RUNS["quick"].items() if path != f"predictions/{name}.json"}
+    (lost,) = [each for each in artifact.efforts("quick", without) if each.experiment == name]
+    assert lost.seconds is None and lost.rows == found.rows
+
+
+def test_applications_have_their_tables_and_say_who_keeps_up():
+    with (ROOT / "results/searched/applications.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    found = sections((ROOT / "docs/results/applications.md").read_text())
+    titles = {line["part"]: json.loads(line["varied"])["title"] for line in lines}
+    assert set(titles.values()) == set(found) and len(titles) >= 8
+    late = 0
+    for line in lines:
+        asked, section = json.loads(line["varied"]), found[titles[line["part"]]]
+        if line["refused"]:
+            continue
+        (row,) = [each for each in section.splitlines() if f"| {line['name']} |" in each]
+        if "updates" in asked:
+            period = float(asked["updates"].split("/")[1].removesuffix("s"))
+            ready = float(line["update_seconds"]) <= period
+            assert f"| {'yes' if ready else 'no'} |" in row, row
+            late += not ready
+        network = Network.read(asked["network"])
+        network = Network(network.round_trip, network.bandwidth, asked["hint_queries"])
+        keys = ("upload", "download", "hint_bytes", "seconds", "client_seconds", "update_bytes")
+        serves = int(line["hint_serves"]) if line["hint_serves"] else None
+        figures = Figures(**{key: float(line[key]) for key in keys}, hint_serves=serves)
+        shape = Shape(int(line["records"]), int(line["record_bits"]))
+        assert Objective("seconds", shape, network)(figures) == pytest.approx(float(line["score"]))
+    assert {line["protocol"] for line in lines} >= {"inspire", "piano", "respire", "depir", "cwpir"}
+
+
+def test_a_measured_answer_stands_beside_its_prediction(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with (ROOT / "results/searched/applications.csv").open(newline="") as file:
+        line = next(each for each in csv.DictReader(file) if each["protocol"] == "respire" and not each["refused"])
+    _, record = next(iter(committed.of_run("laptop").items()))
+    record = next(each for each in committed.of_run("laptop").values() if each.get("protocol") == "respire")
+    record = changed(changed(record, "parameters.name", line["name"]), "database.records", int(line["records"]))
+    record = changed(changed(record, "database.record_bits", int(line["record_bits"])), "queries", 1)
+    record = changed(changed(record, "machine.cpu", "Some CPU"), "threads", 1)
+    answer = [phase["name"] for phase in record["phases"]].index("answer")
+    record = changed(record, f"phases.{answer}.seconds", [123.0, 125.0, 124.0])
+    text = pages.applications({"other": {"records/a/b/c.json": record}})
+    assert re.search(rf"\| {line['name']} \|.*\| 124 \|", text) and "Measured on Some CPU." in text
+
+
+def test_machines_never_share_a_column():
+    record = next(each for place, each in committed.of_run("quick").items() if place.startswith("comparison/protocols"))
+    other = changed(changed(record, "machine.cpu", "Some CPU"), "id", "0123456789")
+    text = pages.machines({"a": {"records/a/b/c.json": record}, "b": {"records/a/b/c.json": other}})
+    header = next(line for line in text.splitlines() if line.startswith("| set |"))
+    assert header.count("Some CPU") == 1 and record["machine"]["cpu"] in header and header.count("|") == 6
+    (row,) = [line for line in text.splitlines() if line.startswith(f"| {record['parameters']['name']}")]
+    assert "`01234567`" in row and f"`{record['id'][:8]}`" in row
+    assert pages.machines({"a": {"records/a/b/c.json": record}}).count("\n| ") == 1, "one machine has nothing beside it"
