@@ -157,6 +157,22 @@ def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str
     return "\n".join(lines) + "\n"
 
 
+def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
+    """Write docs/results/ and docs/artifact/ of drawn tables and of the packed runs."""
+    said = {
+        profile: labels([document for path, document in documents.items() if path.startswith("records/")])
+        for profile, documents in runs.items()
+    }
+    tables = [f"## Profile {name}\n\n{(folder / 'headline.md').read_text()}" for name, folder in figures.items()]
+    write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
+    for name, folder in figures.items():
+        write(claims_of(name), (folder / "headline.csv").read_bytes())
+    for paper in PAPERS:
+        write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
+    write_all(runs)
+    artifact.write_all(runs)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", help="instead of all that are packed")
@@ -167,7 +183,6 @@ def main() -> int:
     arguments = parser.parse_args()
     os.chdir(ROOT)
     figures: dict[str, Path] = {}
-    said: dict[str, dict[str, str]] = {}
     runs: dict[str, Documents] = {}
     for profile in [arguments.profile] if arguments.profile else PROFILES:
         figures[profile] = arguments.figures / f"reference-{profile}"
@@ -188,16 +203,8 @@ def main() -> int:
         runs[profile] = documents
         index = ["index", "--figures", figures[profile], "--expected", "experiments/expected"]
         draw(*index, "--out", figures[profile] / "index")
-        said[profile] = labels([document for path, document in documents.items() if path.startswith("records/")])
     if not arguments.profile and not arguments.only:
-        tables = [f"## Profile {name}\n\n{(folder / 'headline.md').read_text()}" for name, folder in figures.items()]
-        write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
-        for name, folder in figures.items():
-            write(claims_of(name), (folder / "headline.csv").read_bytes())
-        for paper in PAPERS:
-            write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
-        write_all(runs)
-        artifact.write_all(runs)
+        publish(figures, runs)
     return 0
 
 
