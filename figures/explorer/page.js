@@ -200,8 +200,8 @@ async function draw(rows, front, state) {
   embedded.view.addEventListener("click", (event, item) => item?.datum?.protocol && detail(item.datum));
 }
 
-const TABLE = ["name", "set", "status", "shape_text", "total", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure"];
-const HEADERS = { name: "Protocol", set: "Set", status: "Row", shape_text: "Database", total: "Time", answer_s: "Answer", upload: "Query", download: "Answer bytes", hint: "Hint, keys", server: "Server", client: "Client", setup_s: "Preprocessing", security: "Security", failure: "Failure" };
+const TABLE = ["name", "set", "status", "shape_text", "total", "price", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure", "machine"];
+const HEADERS = { name: "Protocol", set: "Set", status: "Row", shape_text: "Database", total: "Time", price: "Million queries", answer_s: "Answer", upload: "Query", download: "Answer bytes", hint: "Hint, keys", server: "Server", client: "Client", setup_s: "Preprocessing", security: "Security", failure: "Failure", machine: "Machine" };
 let sorted = ["total", 1];
 
 function cell(row, key) {
