@@ -100,7 +100,7 @@ def test_the_container_has_what_the_readme_asks_for(root):
     assert {"git", "make", "gcc", "libc6-dev", "python3", "python3-venv"} <= set(packages.split())
     assert container.index("USER pirlab") < container.index("make build")
     ignored = [line for line in (root / ".gitignore").read_text().splitlines() if line.startswith("!/results/")]
-    kept = [line for line in (root / ".containerignore").read_text().splitlines() if line.startswith("!")]
+    kept = [line for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     assert {line.removeprefix("!/").rstrip("/") for line in ignored} == {line.removeprefix("!") for line in kept}
 
 
