@@ -48,23 +48,24 @@ def test_an_artifact_names_every_experiment_claim_and_command_of_its_paper():
         with (ROOT / "experiments/expected/headline.csv").open(newline="") as file:
             printed = {row["id"] for row in csv.DictReader(file) if row["paper"] == paper}
         assert set(re.findall(r"^\| (\w+): ", text, re.MULTILINE)) <= printed
-        planned = {n for run in committed.RUNS for n in read_profile(run)["experiments"] if n.split("/")[0] == paper}
-        measured = (
-            {n for n in planned if any(g.measured for r in committed.RUNS for g in Plan(read_profile(r)).of(n))}
-            if paper == "depir"
-            else planned
-        )
-        assert measured <= set(re.findall(r"^\| `([\w/-]+)` \|", text, re.MULTILINE))
+        measured = {
+            group.experiment
+            for run in committed.RUNS
+            for group in Plan(read_profile(run)).measured()
+            if group.experiment.split("/")[0] == paper
+        }
+        assert measured and measured == set(re.findall(r"^\| `([\w/-]+)` \|", text, re.MULTILINE))
         for profile, experiment in re.findall(r"`make reproduce PROFILE=(\w+) ONLY=([\w/-]+)`", text):
             assert experiment in all_experiments() and experiment in read_profile(profile)["experiments"]
 
 
 def test_minutes_and_memory_are_those_of_the_plan():
-    name, plan = "inspire/table9", Plan(read_profile("quick"))
+    name, plan = "inspire/small", Plan(read_profile("quick"))
     lines = {line["id"]: line for line in RUNS["quick"][f"predictions/{name}.json"]}
     rows = [(lines[f"{g.id}/{r.id}"], r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
     (found,) = [each for each in artifact.efforts("quick", RUNS["quick"]) if each.experiment == name]
-    assert found.seconds == pytest.approx(sum(row_seconds(line, row) for line, row in rows)) and found.rows == len(rows)
+    assert found.rows == len(rows) > 20
+    assert found.seconds == pytest.approx(sum(row_seconds(line, row) for line, row in rows))
     assert found.peak_bytes == max(line["peak_bytes"] for line, _ in rows)
     without = {path: document for path, document in RUNS["quick"].items() if path != f"predictions/{name}.json"}
     (lost,) = [each for each in artifact.efforts("quick", without) if each.experiment == name]
