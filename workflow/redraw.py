@@ -25,7 +25,7 @@ from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .pages import PAGES, claims_of, write_all
 from .plan import Plan
 from .present import draw, draw_accuracy, draw_experiment
-from .reference import REFERENCE, Documents, costs, labels, pack, packed, unpack, unpacked
+from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_packed, unpack, unpacked
 
 #: What a formula says of a description, whatever machine ran it.
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
@@ -169,6 +169,11 @@ def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
         write(claims_of(name), (folder / "headline.csv").read_bytes())
     for paper in PAPERS:
         write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
+    without_tables(runs)
+
+
+def without_tables(runs: Mapping[str, Documents]) -> None:
+    """Write the pages that need no drawn table."""
     write_all(runs)
     artifact.write_all(runs)
 
@@ -180,8 +185,13 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REFERENCE, metavar="DIR", help="instead of results/reference")
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
+    pages = "only the pages of applications, machines and artifacts, of the packed runs as they are: in seconds"
+    parser.add_argument("--pages", action="store_true", help=pages)
     arguments = parser.parse_args()
     os.chdir(ROOT)
+    if arguments.pages:
+        without_tables({profile: read_packed(packed(profile, arguments.out)) for profile in PROFILES})
+        return 0
     figures: dict[str, Path] = {}
     runs: dict[str, Documents] = {}
     for profile in [arguments.profile] if arguments.profile else PROFILES:

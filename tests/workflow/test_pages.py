@@ -16,7 +16,7 @@ from pirlab_workflow.plan import Plan
 from synthetic_parts import changed
 
 RUNS = {run: committed.documents(run) for run in committed.RUNS}
-REDRAW = "draw it again by `make redraw`"
+REDRAW = "draw it again by `make redraw`, or in seconds by `python -m pirlab_workflow.redraw --pages`"
 
 
 def sections(text: str) -> dict[str, str]:
