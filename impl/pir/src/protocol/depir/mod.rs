@@ -5,18 +5,22 @@ mod client;
 mod describe;
 mod engine;
 mod evaluate;
+mod files;
 mod interpolate;
 mod monomials;
 mod plan;
 mod points;
 mod server;
 mod set;
+mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
 mod wire;
 
 pub use set::Set;
+#[cfg(test)]
+use set::Evaluator;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
 
