@@ -38,7 +38,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let shape = Shape::new(number(1, None)?, number(2, None)?)?;
     let (replies, threads) = (number(3, Some(1))?, number(4, Some(1))? as usize);
     let with = settings.iter().filter_map(|setting| setting.split_once('='));
-    let with: With = with.map(|(key, value)| (key.into(), serde_json::from_str(value).unwrap_or(value.into()))).collect();
+    let with: With =
+        with.map(|(key, value)| (key.into(), serde_json::from_str(value).unwrap_or(value.into()))).collect();
     let set = ParameterFile::read(words[0].as_ref())?.with(&with)?.parse()?;
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
     let mut context = Context {
@@ -76,7 +77,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             client.diagnose(&server, &request, &mut context)?;
         }
         let (right, asked) = (records.len() as u64 - wrong, indices.len());
-        print!("reply {reply}: answer {seconds:.2} s, {right} of {asked} records right; log2 of stddev and largest error:");
+        print!(
+            "reply {reply}: answer {seconds:.2} s, {right} of {asked} records right; log2 of stddev and largest error:"
+        );
         for stage in context.noise.summary() {
             print!(" {} {:.3} {:.3}", stage.stage, stage.stddev.log2(), stage.max.log2());
         }

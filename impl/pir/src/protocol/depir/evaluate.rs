@@ -166,7 +166,9 @@ impl Evaluation {
                 let (table, side) = (&self.tables[number], number % 2);
                 let (places, high) = (&mut space.places[side], &mut space.high[side]);
                 match self.evaluator {
-                    Evaluator::Values => self.lookups.places(table.layout.modulus, inputs, level.shifts[number], places),
+                    Evaluator::Values => {
+                        self.lookups.places(table.layout.modulus, inputs, level.shifts[number], places)
+                    }
                     Evaluator::Derivatives => {
                         let moduli = (table.layout.prime, table.layout.modulus);
                         self.lookups.split_places(moduli, inputs, level.shifts[number], places, high);

@@ -18,7 +18,8 @@ const MAGIC: &[u8; 8] = b"PIRDEPT1";
 /// Bytes of a header: the format, eight numbers of 32 bits, a digest, two checksums, and room.
 const HEADER: usize = 128;
 /// What the numbers of a header say.
-const FIELDS: [&str; 6] = ["variables", "degree", "plaintext modulus", "prime", "bytes of a value", "bytes of a record"];
+const FIELDS: [&str; 6] =
+    ["variables", "degree", "plaintext modulus", "prime", "bytes of a value", "bytes of a record"];
 
 /// Takes the next bytes of a table.
 pub type Pass<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;

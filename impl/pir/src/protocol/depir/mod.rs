@@ -18,9 +18,9 @@ mod tables;
 mod tests;
 mod wire;
 
-pub use set::Set;
 #[cfg(test)]
 use set::Evaluator;
+pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
 

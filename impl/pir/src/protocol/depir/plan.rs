@@ -96,7 +96,10 @@ impl Plan {
         };
         if let Some(mib) = set.tables.disk_mib.filter(|mib| plan.bytes()[1] > (mib << 20) / columns) {
             let needed = plan.bytes()[1].saturating_mul(columns).div_ceil(1 << 20);
-            return Err(Error::value("tables.disk_mib", format!("{mib} MiB: tables on disk take {needed}; give as much.")));
+            return Err(Error::value(
+                "tables.disk_mib",
+                format!("{mib} MiB: tables on disk take {needed}; give as much."),
+            ));
         }
         for prime in level1.into_iter().rev() {
             let uses = plan.uses(set, prime)?;
@@ -206,9 +209,8 @@ impl Plan {
     /// # Errors
     /// Plans that are only described: tables on disk without a folder for them, or of more points than places count.
     pub fn layouts(&self, set: &Set, columns: usize) -> Result<Vec<Layout>> {
-        let layouts = self.tables().map(|prime| Layout::new(set, self, prime, columns)).collect::<Result<_>>()?;
         if self.disk.is_empty() || set.tables.folder.is_some() {
-            return Ok(layouts);
+            return self.tables().map(|prime| Layout::new(set, self, prime, columns)).collect();
         }
         let gib = self.bytes().map(|bytes| bytes.saturating_mul(columns as u64) as f64 / f64::from(1 << 30));
         Err(Error::value(

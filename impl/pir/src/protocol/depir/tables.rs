@@ -9,9 +9,9 @@ use super::monomials::{Monomials, monomials};
 use super::plan::Plan;
 use super::set::{Evaluator, Set};
 use super::table::{Bytes, Layout, Table};
-use crate::core::threads::side_by_side;
 use crate::core::Result;
 use crate::core::plan::count;
+use crate::core::threads::side_by_side;
 
 /// Parts of a table that are made before they are written.
 pub const PARTS: usize = 4;
@@ -52,12 +52,7 @@ impl<'a> TableMaker<'a> {
     }
 
     /// Passes on the bytes of a table, a few parts at a time.
-    pub fn stream(
-        &self,
-        layout: &Layout,
-        threads: usize,
-        pass: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
+    pub fn stream(&self, layout: &Layout, threads: usize, pass: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (makers, part) = (self.makers(layout)?, layout.part_bytes(self.set.variables));
         let all = layout.points as usize * layout.stride / part;
         let mut records = vec![0; part * all.min(PARTS)];
@@ -216,7 +211,8 @@ impl<'a> PartMaker<'a> {
 
 /// Bytes of the polynomials of all columns while tables of at most `largest` points a coordinate are made.
 pub fn make_bytes(set: &Set, columns: u64, largest: u64) -> u64 {
-    let polynomials = count(&[columns, if set.tables.evaluator == Evaluator::Values { 1 } else { 1 + set.variables as u64 }]);
+    let polynomials =
+        count(&[columns, if set.tables.evaluator == Evaluator::Values { 1 } else { 1 + set.variables as u64 }]);
     let (records, degree) = (monomials(set.variables, set.degree), set.degree as u64 + 1);
     // Coefficients, reduced and not; powers of all points twice; of as many threads as there are parts, the polynomials of a matrix and two rows.
     let part = count(&[largest, largest, 4 * degree + 36]);
