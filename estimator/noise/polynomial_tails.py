@@ -63,8 +63,8 @@ def log2_sum_tail(
     that of the level. With the level as unit, the bound is Pr[|x| > c] + 4 e^-r E[e^(r Re x); |x| <= c]^terms: a union,
     and Chernoff's bound of both signs of both sums. Given |x|, the mean of e^(r Re x) over the phase is I_0(r |x|), and
     over |x| at most 1 + r times the integral of I_1(r u) Pr[|x| > u]. It holds for each c and r; the best are taken.
-    Where failures are frequent it is far too large. The estimate, bound = False, leaves out what a value above a quarter
-    of the level and below it does with the help of others: Pr[|x| > 1], and Chernoff's bound at c = 1/4.
+    Where failures are frequent it is far too large. The estimate, bound = False, leaves out what a value between a
+    quarter of the level and the level does with the help of others: Pr[|x| > 1], and Chernoff's bound at c = 1/4.
     """
     found = 0.0
     for cap in CAPS if bound else (1 / 4,):

@@ -168,7 +168,7 @@ def test_the_switch_adds_powers_of_the_secret(n, trials, rate, off):
     ],
 )
 def test_published_sets_fail_as_worked_out_apart(shape, random, any_data):
-    """One pair of roots alone has that estimate; that no other failures come beside it costs the bound under three bits."""
+    """One pair of roots alone has that estimate; a bound of all together costs under three bits."""
     found = stages(*shape)["answer"]
     assert found["log2_failure"] == pytest.approx(random, abs=0.5)
     assert any_data - 0.1 < found["log2_failure_bound"] < any_data + 3
