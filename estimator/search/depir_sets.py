@@ -5,8 +5,8 @@ primes of queries that fail rarely enough, and of these the fewest for answers; 
 counted here as if they were no longer than their lower bound.
 """
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import product
 from math import comb, log2
 
@@ -23,7 +23,7 @@ SECRET_SQUARE = 2 / 3
 ABOVE_LOG2 = 27
 VARIABLES = (2, 3, 4, 5, 6)
 LOG2_DEGREES = (12, 13, 14, 15)
-MEMORY_MIB = (512, 2048, 6144, 9216, 14336, 20480)
+MEMORY_MIB = (512, 2048, 6144, 14336, 20480)
 #: Above this many bits a coefficient of the ring, no secret reaches 128 bits of security.
 MOST_BITS = 0.03
 #: Most degrees that a set may have.
@@ -64,23 +64,25 @@ def _first(holds: Callable[[int], bool], most: int) -> int | None:
     return low if low <= most else None
 
 
-def depir(evaluator: Evaluator, bounds: Bounds, progress: Progress) -> list[Literal]:
-    """All of them for the records of the shape."""
-    planned = [each for each in _planned(evaluator.shape.records)]
+def listed(
+    memory: Sequence[int], more: Sequence[int], evaluator: Evaluator, bounds: Bounds, progress: Progress
+) -> list[Literal]:
+    """All sets for the records of the shape, with tables of these sizes and so many more primes than they need."""
+    planned = list(_planned(evaluator.shape.records, memory))
     texts = [toml({"protocol": "depir", "title": "", "source": SOURCE} | each) for each in planned]
     # What the binary refuses has too little memory for tables, whatever its primes.
     served = [each for each, found in zip(planned, evaluator.describe(texts)) if "error" not in found]
     progress.stage("DEPIR's sets", len(served))
     found = []
     for each in served:
-        found += list(_with_primes(each, bounds.failure))
+        found += list(_with_primes(each, more, bounds.failure))
         progress.advance(1)
     return found
 
 
-def _planned(records: int) -> Iterator[Literal]:
+def _planned(records: int, sizes: Sequence[int]) -> Iterator[Literal]:
     """Each with one prime."""
-    for variables, log2_n, memory in product(VARIABLES, LOG2_DEGREES, MEMORY_MIB):
+    for variables, log2_n, memory in product(VARIABLES, LOG2_DEGREES, sizes):
         degree, ring = least_degree(variables, records), {"degree": 1 << log2_n, "plaintext_modulus": PLAINTEXT_MODULUS}
         if degree is not None:
             yield {
@@ -92,10 +94,13 @@ def _planned(records: int) -> Iterator[Literal]:
             }
 
 
-def _with_primes(literal: Literal, target: float) -> Iterator[Literal]:
-    """The set with as many primes as it needs, and one more of each kind."""
+def _with_primes(literal: Literal, more: Sequence[int], target: float) -> Iterator[Literal]:
+    """The set with as many primes of each kind as it needs, and more."""
     n = literal["ring"]["degree"]
     primes = fewest(literal["variables"], literal["degree"], n, target - log2(n / 2))
-    for query, answer in product((0, 1), (0, 1)) if primes else ():
-        more = {"query": primes[0] + query, "answer": primes[1] + answer}
-        yield literal | {"primes": literal["primes"] | more}
+    for query, answer in product(more, more) if primes else ():
+        counts = {"query": primes[0] + query, "answer": min(primes[1] + answer, primes[0] + query)}
+        yield literal | {"primes": literal["primes"] | counts}
+
+
+depir, coarse = partial(listed, MEMORY_MIB, (0, 1)), partial(listed, MEMORY_MIB[2:4], (0, 1))
