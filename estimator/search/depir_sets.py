@@ -98,7 +98,9 @@ def _with_primes(literal: Literal, more: Sequence[int], target: float) -> Iterat
     """The set with as many primes of each kind as it needs, and more."""
     n = literal["ring"]["degree"]
     primes = fewest(literal["variables"], literal["degree"], n, target - log2(n / 2))
-    for query, answer in product(more, more) if primes else ():
+    if primes is None:
+        return
+    for query, answer in product(more, more):
         counts = {"query": primes[0] + query, "answer": min(primes[1] + answer, primes[0] + query)}
         yield literal | {"primes": literal["primes"] | counts}
 

@@ -18,8 +18,6 @@ mod tables;
 mod tests;
 mod wire;
 
-#[cfg(test)]
-use set::Evaluator;
 pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};

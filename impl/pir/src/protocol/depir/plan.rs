@@ -178,17 +178,12 @@ impl Plan {
 
     /// The modulus of the values of a table.
     pub fn modulus(&self, prime: u64) -> u64 {
-        if self.evaluator == Evaluator::Values { prime } else { prime * prime }
+        self.evaluator.modulus(prime)
     }
 
     /// All tables, in the order of use.
     pub fn tables(&self) -> impl Iterator<Item = u64> {
         self.memory.iter().chain(&self.disk).copied()
-    }
-
-    /// Whether the table modulo a prime is mapped.
-    pub fn is_on_disk(&self, prime: u64) -> bool {
-        self.disk.contains(&prime)
     }
 
     /// Bytes of a column of a table.
@@ -210,7 +205,8 @@ impl Plan {
     /// Plans that are only described: tables on disk without a folder for them, or of more points than places count.
     pub fn layouts(&self, set: &Set, columns: usize) -> Result<Vec<Layout>> {
         if self.disk.is_empty() || set.tables.folder.is_some() {
-            return self.tables().map(|prime| Layout::new(set, self, prime, columns)).collect();
+            let layout = |prime| Layout::new(set, prime, self.disk.contains(&prime), columns);
+            return self.tables().map(layout).collect();
         }
         let gib = self.bytes().map(|bytes| bytes.saturating_mul(columns as u64) as f64 / f64::from(1 << 30));
         Err(Error::value(

@@ -71,6 +71,11 @@ pub enum Evaluator {
 }
 
 impl Evaluator {
+    /// The modulus of the values of the table modulo a prime.
+    pub fn modulus(self, prime: u64) -> u64 {
+        if self == Self::Values { prime } else { prime * prime }
+    }
+
     /// Bytes of a column of a record. The authors store a value modulo a prime that may exceed a byte, as those on disk do, in two.
     pub fn record_bytes(self, variables: usize, on_disk: bool) -> usize {
         if self == Self::Values { 1 + usize::from(on_disk) } else { 2 + variables }

@@ -3,7 +3,6 @@
 use memmap2::Mmap;
 use ring::{Buffer, Small};
 
-use super::plan::Plan;
 use super::set::{Evaluator, Set};
 use crate::core::{Error, Result};
 
@@ -30,14 +29,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The table modulo a prime of a plan, for records of that many columns.
+    /// The table modulo a prime, for records of that many columns.
     ///
     /// # Errors
     /// More points than places of 32 bits count.
-    pub fn new(set: &Set, plan: &Plan, prime: u64, columns: usize) -> Result<Self> {
+    pub fn new(set: &Set, prime: u64, mapped: bool, columns: usize) -> Result<Self> {
         let points = prime.saturating_pow(set.variables as u32);
         let small = |modulus: u64| Small::new(modulus).filter(|_| points >> 32 == 0);
-        let (Some(prime), Some(modulus)) = (small(prime), small(plan.modulus(prime))) else {
+        let (Some(prime), Some(modulus)) = (small(prime), small(set.tables.evaluator.modulus(prime))) else {
             let problem = format!(
                 "a table modulo {prime} has {prime}^{} points, and tables of 2^32 points or more are only described. Give fewer variables, or \
                  tables.memory_mib and tables.disk_mib that have room for smaller primes alone.",
@@ -45,7 +44,7 @@ impl Layout {
             );
             return Err(Error::value("variables", problem));
         };
-        let (evaluator, mapped) = (set.tables.evaluator, plan.is_on_disk(prime.value().into()));
+        let evaluator = set.tables.evaluator;
         let column = evaluator.record_bytes(set.variables, mapped);
         let value = if evaluator == Evaluator::Values { column } else { 2 };
         Ok(Self { prime, modulus, points, value, column, stride: columns * column, mapped })

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use ring::Kernel;
 
+use super::super::set::Evaluator;
 use super::super::*;
 use crate::core::database::Database;
 use crate::core::session::{ClientSession, ServerSession};
