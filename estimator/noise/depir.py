@@ -3,8 +3,8 @@
 The phases v_1, ..., v_m of a query are t e + mu, and that of the answer is f(v_1, ..., v_m), in the ring over the
 integers: it decrypts while its coefficients are below Q/2. At a root of X^n + 1 each v_j is a complex Gaussian of mean
 square n V, V = t^2 (sigma^2 + 1/12), and f a polynomial in them. A coefficient is the mean over the n roots, which come
-in n/2 conjugate pairs. Since f grows like a D-th power, one pair alone makes it too large, where that is rare; at low
-degrees all pairs together do, as a Gaussian of the same variance does, which is added.
+in n/2 conjugate pairs. Since f grows like a D-th power, one pair alone makes it too large, where that is rare; what all
+together do where no pair is large is bounded by Chernoff (`log2_sum_tail`), which decides at low degrees.
 - Random data: the coefficients of f are uniform modulo t, since interpolation is a bijection.
 - Any data: they are at most t/2, and phases of the v_j are uniform, so that mean squares add up as over random data.
 Lower degrees than D add a share of about 1 / (n V), which is left out.
@@ -18,21 +18,19 @@ from math import exp, log2
 import numpy as np
 
 from .error import Noise
-from .polynomial_tails import log2_form_tail, log2_largest_tail, moments
+from .polynomial_tails import log2_form_tail, log2_largest_tail, log2_sum_tail, moments
 from .ring_setting import Rings, numbers
 from .stage import Decision, Stage, stages
-from .tails import LN2, log2_gaussian_tail
+from .tails import LN2
 
 THRESHOLD = 0.5
 SHARES = (1 / 16, 1 / 2, 15 / 16)
 """Of the threshold, left to the value of the polynomial; the switch has the rest."""
-LOW_DEGREE = 8
-"""Up to this degree all roots together may decide; of higher ones the rare roots make most of the variance."""
 LEAST_TERMS = 0.01
 """Independent values of a query, at least: with fewer, a measured variance says nothing of the true one."""
 
 
-class _Answer:
+class Answer:
     """One description: logarithms to base 2 of squares, in units of the modulus at a root."""
 
     def __init__(self, layout: dict, n: float, sigma_square: float, secret_square: float) -> None:
@@ -45,15 +43,19 @@ class _Answer:
         self.switched = layout["answer_modulus_log2"] < layout["modulus_log2"]
 
     def tail(self, any_data: bool) -> float:
-        """log2 of the probability that one pair of roots makes a coefficient reach the threshold."""
+        """log2 of the probability, a pair of roots, that a coefficient reaches the threshold: a bound for any data."""
         coefficient, of_value = (self.any_data, log2_largest_tail) if any_data else (self.random, log2_form_tail)
         found = 0.0
         for share in SHARES if self.switched else (1.0,):
             # A coefficient of the pair is 2/n of the value at it.
             value, switch = (2 * log2(part * THRESHOLD * self.n / 2) if part else 0.0 for part in (share, 1 - share))
-            wrong = of_value(self.variables, self.degree, value - coefficient - self.value)
+            level = value - coefficient - self.value
+            wrong = log2_sum_tail(of_value, self.variables, self.degree, self.n / 2, level, bound=any_data)
             if self.switched:
-                wrong = float(np.logaddexp2(wrong, log2_form_tail(1, self.degree, switch - self.switch)))
+                of_switch = log2_sum_tail(
+                    log2_form_tail, 1, self.degree, self.n / 2, switch - self.switch, bound=any_data
+                )
+                wrong = float(np.logaddexp2(wrong, of_switch))
             found = min(found, wrong)
         return found
 
@@ -82,16 +84,10 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     squares = (
         np.broadcast_to(np.asarray(x, dtype=float), rings.n.shape) for x in (rings.fresh.variance, rings.secret.square)
     )
-    each = [_Answer(*one) for one in zip(layouts, rings.n, *squares)]
+    each = [Answer(*one) for one in zip(layouts, rings.n, *squares)]
     value, switch = np.array([a.variance() for a in each]), np.array([a.of_switch() for a in each])
     of_any, random = (np.array([a.tail(any_data) for a in each]) for any_data in (True, False))
     bound = np.array([a.variance(any_data=True) for a in each])
-    # Two coefficients of a pair, each of which all pairs may make too large together.
-    low = np.array([a.degree <= LOW_DEGREE for a in each])
-    random, of_any = (
-        np.where(low, np.logaddexp2(tail, 1 + log2_gaussian_tail(THRESHOLD, np.sqrt(variance + switch))), tail)
-        for tail, variance in ((random, value), (of_any, bound))
-    )
     # So many random coefficients of f decide the variance of the value.
     deciding = np.array([moments(a.variables, a.degree)[2] for a in each])
     share = np.maximum(value, 1e-9 * switch) / (value + switch)

@@ -5,16 +5,18 @@ E_j = |z_j|^2, which are exponential, and
 - a form of degree D with independent coefficients of mean square 1 is near a complex Gaussian of mean square h_D(E):
   its square has the law of h_D(E) times another exponential variable;
 - one with coefficients up to 1 is at most h_D(sqrt E), whatever its coefficients.
+A sum of many such values may be large without one that is: `log2_sum_tail` bounds that at every degree.
 A tail is summed over the ratios of the others to the largest E_j, which is integrated over exactly. The ratios are a
 fixed sequence of points, half of them near 0 as where one variable alone is large, half of them anywhere.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
-from math import lgamma, log
+from math import lgamma, log, log2
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
+from scipy.special import ive, logsumexp
 from scipy.stats import qmc
 
 from .tails import LN2
@@ -27,7 +29,7 @@ SCALES = np.linspace(-6.0, 6.0, 81)
 """Logarithms of the exponential variable over which the first tail is summed."""
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 16)
 def log2_form_tail(variables: int, degree: int, log2_square: float) -> float:
     """log2 Pr[|form|^2 >= 2^log2_square] of a form with random coefficients, of mean square 1."""
     each = _log_tail(variables, degree, log2_square * LN2 - SCALES, 1)
@@ -35,10 +37,59 @@ def log2_form_tail(variables: int, degree: int, log2_square: float) -> float:
     return min(0.0, float(found) / LN2)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 16)
 def log2_largest_tail(variables: int, degree: int, log2_square: float) -> float:
     """log2 of a bound of the same for any coefficients up to 1."""
     return min(0.0, float(_log_tail(variables, degree, np.array([log2_square * LN2 / 2]), 2)[0]) / LN2)
+
+
+Tail = Callable[[int, int, float], float]
+"""Of a number of variables, a degree and log2 of a square."""
+CAPS = (1 / 2, 3 / 4, 7 / 8)
+"""Of the level of a sum, what none of its terms exceeds."""
+RATES = np.geomspace(1.0, 2048.0, 96)
+"""Parameters of the exponential moment that are tried, times the level: each gives a bound."""
+SIZES = np.exp2(-14.0 * np.linspace(1.0, 0.0, 192) ** 2)
+"""Of the largest term, sizes over which its moment is summed: dense where it grows fastest."""
+
+
+def log2_sum_tail(
+    tail: Tail, variables: int, degree: int, terms: float, log2_square: float, *, bound: bool = True
+) -> float:
+    """log2 of a bound of the probability that a value is above a share c of a level, or one of two sums of `terms`
+    values, the coefficients of a pair, reaches it where none is.
+
+    The values x are independent, of uniform phase, and |x|^2 is above 2^w with the probability `tail`; log2_square is
+    that of the level. With the level as unit, the bound is Pr[|x| > c] + 4 e^-r E[e^(r Re x); |x| <= c]^terms: a union,
+    and Chernoff's bound of both signs of both sums. Given |x|, the mean of e^(r Re x) over the phase is I_0(r |x|), and
+    over |x| at most 1 + r times the integral of I_1(r u) Pr[|x| > u]. It holds for each c and r; the best are taken.
+    Where failures are frequent it is far too large. The estimate, bound = False, leaves out what a value between a
+    quarter of the level and the level does with the help of others: Pr[|x| > 1], and Chernoff's bound at c = 1/4.
+    """
+    found = 0.0
+    for cap in CAPS if bound else (1 / 4,):
+        alone = tail(variables, degree, log2_square + (2 * log2(cap) if bound else 0.0))
+        size = cap * SIZES
+        above = _log_of(tail, variables, degree, log2_square + 2 * np.log2(size))
+        argument = RATES[:, None] * size
+        grown = np.log(ive(1, argument)) + argument + np.log(RATES[:, None]) + above
+        # Trapezes; what is below the first size is at most r^2 u^2 / 4.
+        cells = np.logaddexp(grown[:, 1:], grown[:, :-1]) + np.log(np.diff(size) / 2)
+        moment = np.exp(np.minimum(logsumexp(cells, axis=1), 600.0)) + (RATES * size[0] / 2) ** 2
+        together = float(np.min(2 * LN2 - RATES + terms * moment)) / LN2
+        found = min(found, float(np.logaddexp2(alone, together)))
+    return found
+
+
+def _log_of(tail: Tail, variables: int, degree: int, levels: Array) -> Array:
+    """ln of the tail at levels that ascend, from some that many calls share.
+
+    Between these it is a line in 2^(level / D), which the largest |v|^2 is near: it falls like that variable.
+    """
+    step = max(0.5, degree / 16)
+    known = step * np.arange(np.floor(levels[0] / step), np.ceil(levels[-1] / step) + 1)
+    logs = LN2 * np.array([tail(variables, degree, float(level)) for level in known])
+    return np.interp(np.exp2((levels - levels[-1]) / degree), np.exp2((known - levels[-1]) / degree), logs)
 
 
 def _log_tail(variables: int, degree: int, log_levels: Array, root: int) -> Array:
@@ -88,7 +139,7 @@ def _log_gamma_tail(shape: int, x: Array) -> Array:
     return np.asarray(-x + logsumexp(j * np.log(x)[..., None] - np.array([lgamma(i + 1) for i in j]), axis=-1))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=1 << 16)
 def moments(variables: int, degree: int) -> tuple[float, float, float]:
     """ln E[h_D(E)]; E[h_D(E)^2] / E[h_D(E)]^2; as many equal monomials have as large a share each in the mean.
 

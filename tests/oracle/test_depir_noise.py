@@ -5,7 +5,7 @@ from math import exp, factorial, log, log2
 import numpy as np
 import pytest
 from pirlab_estimator.noise import depir
-from pirlab_estimator.noise.polynomial_tails import log2_form_tail, log2_largest_tail, moments
+from pirlab_estimator.noise.polynomial_tails import log2_form_tail, log2_largest_tail, log2_sum_tail, moments
 from pirlab_estimator.noise.stage import evaluate, record_noise
 from pirlab_estimator.noise.tails import log2_gaussian_tail
 
@@ -145,7 +145,7 @@ def test_variances_are_those_of_exact_polynomials(values):
 
 @pytest.mark.parametrize(("n", "trials", "rate", "off"), [(64, 20000, 0.001, 0.3), (256, 3000, 0.01, 0.9)])
 def test_the_switch_adds_powers_of_the_secret(n, trials, rate, off):
-    """At the roots. Other pairs of roots have a part in failures of one in a hundred: most of a bit."""
+    """At the roots. Other pairs of roots have a part in failures of one in a hundred, which is known to a bit."""
     rng = np.random.default_rng(9)
     roots = np.exp(1j * np.pi * np.outer(2 * np.arange(n // 2) + 1, np.arange(n)) / n)
     secret, total = rng.integers(-1, 2, size=(trials, n)) @ roots.T, np.zeros(())
@@ -155,23 +155,23 @@ def test_the_switch_adds_powers_of_the_secret(n, trials, rate, off):
     answer = stages(n, 2, 4, 4000.0, 20.0, t=T)["answer"]
     assert errors.var() * 2.0**-40 == pytest.approx(answer["variance"], rel=0.12)
     log2_q = 1 + log2(np.quantile(np.abs(errors).max(axis=1), 1 - rate))
-    low, high = (stages(n, 2, 4, 4000.0, log2_q + by, t=T)["answer"]["log2_failure"] for by in (-off, 0.3))
+    low, high = (stages(n, 2, 4, 4000.0, log2_q + by, t=T)["answer"]["log2_failure"] for by in (-off, off))
     assert high < log2(rate) < low
 
 
 @pytest.mark.parametrize(
     ("shape", "random", "any_data"),
     [
-        ((1 << 15, 4, 30, 804.43, 401.91), -48, -44),
+        ((1 << 15, 4, 30, 804.43, 401.91), -48, -44.5),
         ((1 << 16, 5, 68, 1817.37, 878.33), -13, -11.5),
         ((1 << 16, 6, 68, 1817.37, 878.33), -12.6, -11.1),
     ],
 )
 def test_published_sets_fail_as_worked_out_apart(shape, random, any_data):
-    """Small misses 2^-40 by little for some data, medium and large by far."""
+    """One pair of roots alone has that estimate; a bound of all together costs under three bits."""
     found = stages(*shape)["answer"]
     assert found["log2_failure"] == pytest.approx(random, abs=0.5)
-    assert found["log2_failure_bound"] == pytest.approx(any_data, abs=0.5)
+    assert any_data - 0.1 < found["log2_failure_bound"] < any_data + 3
     assert found["decisions"] == shape[0] / 2
 
 
@@ -202,14 +202,30 @@ def test_a_sweep_is_one_call():
 
 @pytest.mark.parametrize("degree", [1, 2])
 def test_at_low_degrees_all_roots_decide_together(degree):
-    """A form of degree one is Gaussian: its n coefficients fail as n Gaussians do; of degree two they fail no less."""
+    """A form of degree one is Gaussian, whose tail Chernoff bounds within 4.2 bits at 7 deviations; of degree two its
+    coefficients fail no less."""
     found = stages(8192, 4, degree, 60, 60)["value"]["stddev"]
     log2_q = 60 + log2(7 * found / 0.5)
     gaussian = 13 + float(log2_gaussian_tail(7, 1))
     answer = stages(8192, 4, degree, log2_q, log2_q)["answer"]
     assert answer["log2_failure_bound"] >= answer["log2_failure"] - 1e-6
-    assert (
-        answer["log2_failure"] == pytest.approx(gaussian, abs=0.1)
-        if degree == 1
-        else answer["log2_failure"] > gaussian - 0.1
-    )
+    assert answer["log2_failure"] > gaussian - 0.1
+    assert degree > 1 or answer["log2_failure"] < gaussian + 4.5
+
+
+@pytest.mark.parametrize(("degree", "terms"), [(1, 64), (2, 64), (4, 32), (8, 32), (18, 64)])
+def test_sums_exceed_a_level_no_more_often_than_the_bound(degree, terms):
+    """Of every degree: few large terms or many small ones decide. The bound is not far above either."""
+    rng = np.random.default_rng(degree)
+    squares = rng.exponential(size=(1 << 15, terms)) ** degree * rng.exponential(size=(1 << 15, terms))
+    phases = np.exp(2j * np.pi * rng.random(squares.shape))
+    values = np.sqrt(squares) * phases
+    either = np.maximum(np.abs(values.sum(axis=1).real), np.abs(values.sum(axis=1).imag))
+    for rate in (0.01, 0.001):
+        level = 2 * log2(np.quantile(either, 1 - rate))
+        bound = log2_sum_tail(log2_form_tail, 1, degree, terms, level)
+        # A union over terms is what the chain makes of it.
+        assert min(0.0, bound + log2(terms)) > log2(rate)
+        higher = log2_sum_tail(log2_form_tail, 1, degree, terms, level + 2 * degree)
+        assert higher + log2(terms) < log2(rate)
+    assert log2_sum_tail(log2_form_tail, 1, degree, terms, 400.0 * degree) < -1000

@@ -357,3 +357,42 @@ fn a_killed_worker_is_a_failed_row() {
     assert!(record["reason"].as_str().unwrap().contains("signal 9"), "{}", record["reason"]);
     checked_record(&lab, "records/quick.json");
 }
+
+/// DEPIR's tables in a folder: those that a killed run finished are not made again.
+#[test]
+fn a_killed_run_leaves_finished_tables() {
+    let lab = Lab::new();
+    lab.put(
+        "params/depir/small.toml",
+        "protocol = \"depir\"\ntitle = \"small\"\nvariables = 3\ndegree = 11\n[source]\nkind = \"own\"\n[ring]\ndegree = 64\n\
+         plaintext_modulus = 257\nsecret = { kind = \"ternary\" }\nerror = { stddev = 1.5 }\n[primes]\nquery = 7\nanswer = 3\n\
+         above_log2 = 27\n[tables]\nevaluator = \"derivatives\"\nmemory_mib = 64\nfolder = \"tables\"\n",
+    );
+    let asked =
+        ["params/depir/small.toml", "--records", "300", "--record-bits", "8", "--queries", "64", "--out", "r.json"];
+    let finished = || {
+        let entries = std::fs::read_dir(lab.path("tables")).into_iter().flatten().map(|entry| entry.unwrap().path());
+        let whole = entries.filter(|path| path.extension().is_none());
+        whole.map(|path| (std::fs::metadata(&path).unwrap().modified().unwrap(), path)).collect::<Vec<_>>()
+    };
+    let mut command = lab.command(&[&["run", "--no-probe"], &asked[..]].concat());
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while finished().is_empty() && run.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_micros(200));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let before = finished();
+    assert!(!before.is_empty() && !lab.path("r.json").exists());
+    let said = lab.run(&asked);
+    assert_eq!(said.code, 0, "{}", said.err);
+    let after = finished();
+    assert!(after.len() > before.len() && before.iter().all(|file| after.contains(file)));
+    assert_eq!(lab.json("r.json")["correct"]["right"], lab.json("r.json")["correct"]["compared"]);
+    // Another database has other tables.
+    lab.run(&[&asked[..], &["--database", "seeded:1"]].concat()).is_refused(&[
+        "table-",
+        "another database",
+        "Delete it",
+    ]);
+}

@@ -107,6 +107,15 @@ impl Lookups {
         dispatch!(self.0, bytes(table, (stride, offset), places, out));
     }
 
+    /// The two bytes at `offset` of each record, the lower one first.
+    ///
+    /// # Panics
+    /// If a place lies beyond the table.
+    pub fn pairs(self, table: &[u8], (stride, offset): (usize, usize), places: &[u32], out: &mut [u32]) {
+        assert_eq!(places.len(), out.len(), "two bytes of each record");
+        dispatch!(self.0, pairs(table, (stride, offset), places, out));
+    }
+
     /// Of each record f + p sum_j d_j high_j modulo p^2 (below 2 p^2), where f is 2 bytes at `offset` and each d_j the next byte.
     ///
     /// # Panics

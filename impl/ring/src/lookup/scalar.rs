@@ -10,6 +10,7 @@ macro_rules! recompile {
             places(modulus: Small, x: &[u32], shift: u32, places: &mut [u32]);
             split_places(moduli: (Small, Small), x: &[u32], shift: u32, places: &mut [u32], high: &mut [u32]);
             bytes(table: &[u8], record: (usize, usize), places: &[u32], out: &mut [u32]);
+            pairs(table: &[u8], record: (usize, usize), places: &[u32], out: &mut [u32]);
             jets(modulus: Small, table: (&[u8], usize, usize), places: &[u32], high: &[u32], out: &mut [u32]);
             add_products(x: &[u32], factors: [u32; 2], first: &mut [u64], second: &mut [u64]);
             add_product(x: &[u32], factor: u32, sum: &mut [u64]);
@@ -68,6 +69,14 @@ pub(super) fn bytes(table: &[u8], (stride, offset): (usize, usize), places: &[u3
     }
 }
 
+#[inline(always)]
+pub(super) fn pairs(table: &[u8], (stride, offset): (usize, usize), places: &[u32], out: &mut [u32]) {
+    for (out, place) in out.iter_mut().zip(places) {
+        let at = *place as usize * stride + offset;
+        *out = u32::from(table[at]) | u32::from(table[at + 1]) << 8;
+    }
+}
+
 /// Points whose records are held at a time.
 const POINTS: usize = 64;
 
@@ -85,7 +94,8 @@ pub(super) fn jets(
         let (mut records, mut sums) = ([0u64; POINTS], [0u64; POINTS]);
         for (record, place) in records.iter_mut().zip(&places[here.clone()]) {
             let at = *place as usize * stride + offset;
-            *record = table[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            // The slice panics beyond the table; of eight bytes the conversion cannot fail.
+            *record = <[u8; 8]>::try_from(&table[at..at + 8]).map_or(0, u64::from_le_bytes);
         }
         for (j, high) in high.chunks_exact(points).enumerate() {
             for ((sum, record), high) in sums.iter_mut().zip(&records).zip(&high[here.clone()]) {

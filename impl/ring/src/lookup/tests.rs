@@ -41,6 +41,8 @@ fn loops_agree_with_plain_arithmetic() {
         let (mut read, mut jets) = (vec![0; points], vec![0; points]);
         lookups.bytes(&table, (stride, 2), &places, &mut read);
         lookups.jets(small, (&table, stride, 1), &places, &high, &mut jets);
+        let mut pairs = vec![0; points];
+        lookups.pairs(&table, (stride, 1), &places, &mut pairs);
         let (mut first, mut second, mut one) = (vec![3u64; points], vec![4u64; points], vec![0u64; points]);
         lookups.add_products(&read, [u32::MAX, 12_345], &mut first, &mut second);
         lookups.add_product(&read, 1_000_003, &mut one);
@@ -59,11 +61,32 @@ fn loops_agree_with_plain_arithmetic() {
             let sum: u32 = (0..m).map(|j| u32::from(record[3 + j]) * (coordinate(j) % (p * p) / p)).sum();
             let value = u32::from(record[1]) + 256 * u32::from(record[2]);
             assert_eq!(jets[i], value + p * (sum % p));
+            assert_eq!(pairs[i], value);
             for j in 0..m {
                 assert_eq!(high[j * points + i], coordinate(j) % (p * p) / p);
             }
         }
         lookups.reduce(small, &x, 7, &mut high);
         assert!(high.iter().zip(&x).all(|(residue, x)| *residue == (x + 7) % p));
+    }
+}
+
+/// A record that the table does not hold whole stops the program on every path, instead of giving a number that is nowhere.
+#[test]
+fn reads_beyond_the_table_panic() {
+    let (table, small) = ([1; 24], Small::new(31).unwrap());
+    for kernel in Kernel::available() {
+        let lookups = Lookups::new(kernel).unwrap();
+        let mut out = [0];
+        let mut fails = |read: &mut dyn FnMut(&mut [u32])| {
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| read(&mut out))).is_err()
+        };
+        assert!(!fails(&mut |out| lookups.bytes(&table, (8, 7), &[2], out)));
+        assert!(!fails(&mut |out| lookups.pairs(&table, (8, 6), &[2], out)));
+        assert!(!fails(&mut |out| lookups.jets(small, (&table, 8, 0), &[2], &[1], out)));
+        assert!(fails(&mut |out| lookups.bytes(&table, (8, 0), &[3], out)));
+        assert!(fails(&mut |out| lookups.pairs(&table, (8, 7), &[2], out)));
+        assert!(fails(&mut |out| lookups.jets(small, (&table, 8, 1), &[2], &[1], out)));
+        assert!(fails(&mut |out| lookups.jets(small, (&table, 8, 0), &[u32::MAX], &[1], out)));
     }
 }

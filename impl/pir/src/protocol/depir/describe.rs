@@ -4,13 +4,14 @@ use bfv::{Algebraic, PlainModulus};
 use ring::{Kind, RingShape, Work};
 
 use super::engine::{answer_bytes, query_bytes};
-use super::evaluate::{BATCH, evaluate_work};
+use super::evaluate::{batch, evaluate_work, workspace_bytes};
 use super::interpolate::interpolate_work;
 use super::monomials::monomials;
 use super::plan::{Plan, Uses};
 use super::points;
 use super::set::{Evaluator, Set};
-use super::tables::{make_work, table_bytes};
+use super::table::{Layout, padded_bytes};
+use super::tables::{PARTS, make_bytes, make_work};
 use crate::core::plan::{count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, LweInstance, MemoryMap, Result, Shape, Sizes, TableBytes, Workload};
@@ -61,10 +62,15 @@ fn first(primes: &[u64]) -> u64 {
 pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     set.check_shape(workload.shape)?;
     let columns = set.columns(workload.shape) as u64;
+    let plan = Plan::new(set, columns)?;
+    // Sets that are only described have tables on disk, and no folder for them.
+    let runs = plan.disk.is_empty() || set.tables.folder.is_some();
+    let layouts = if runs { plan.layouts(set, columns as usize)? } else { Vec::new() };
     let load = Load {
         set,
         shape: workload.shape,
-        plan: Plan::new(set, columns)?,
+        plan,
+        layouts,
         primes: set.ciphertext_primes(),
         ring: set.shape(),
         columns,
@@ -98,6 +104,8 @@ pub struct Load<'a> {
     set: &'a Set,
     shape: Shape,
     plan: Plan,
+    /// Its tables, if it can be run.
+    layouts: Vec<Layout>,
     primes: Vec<u64>,
     ring: RingShape,
     /// Polynomials of a record.
@@ -114,7 +122,7 @@ impl Load<'_> {
     }
 
     fn stored_bytes(&self) -> u64 {
-        let of = |prime: &u64| table_bytes(&self.plan, *prime, self.columns);
+        let of = |prime: &u64| padded_bytes(self.plan.table_bytes(*prime, false).saturating_mul(self.columns));
         self.plan.memory.iter().map(of).fold(0, u64::saturating_add)
     }
 
@@ -131,14 +139,18 @@ impl Load<'_> {
         // Residues of the values, then the values; the polynomials that a switch makes.
         let online = parsed.saturating_add(count(&[3, parts])).saturating_add(8 * poly);
         let online = online.saturating_add(2 * query).saturating_add(3 * answer);
-        let batch = count(&[4 * (BATCH.min(set.ring.degree) * set.points()) as u64, self.columns]);
+        // A thread has a workspace, and there are no more of them than primes.
+        let batch = workspace_bytes(set.variables, self.columns, batch(&self.plan, set.ring.degree), set.points());
+        let online = online.saturating_add(count(&[set.primes.query as u64, batch]));
         let records = monomials(set.variables, set.degree);
-        let derivatives = if set.tables.evaluator == Evaluator::Values { 0 } else { set.variables as u64 };
-        // Values and coefficients, then those of a table, of the polynomials of all columns.
-        let encode = count(&[records, 12 + 12 * (1 + derivatives), self.columns]).saturating_add(count(&[records, 96]));
+        let largest = self.plan.tables().max().unwrap_or_default();
+        // Values and coefficients of all columns, then what tables are made of, and parts of one that are written.
+        let parts = self.layouts.iter().map(|layout| layout.part_bytes(set.variables) as u64).max().unwrap_or_default();
+        let written = if set.tables.folder.is_some() { count(&[PARTS as u64, parts]) } else { 0 };
+        let encode = count(&[records, 12 * self.columns + 96]).saturating_add(written);
+        let encode = encode.saturating_add(make_bytes(set, self.columns, largest));
         let secrets = 2 * poly;
-        let peak =
-            stored.saturating_add(online.saturating_add(batch).max(encode)).saturating_add(PROCESS_BYTES + secrets);
+        let peak = stored.saturating_add(online.max(encode)).saturating_add(PROCESS_BYTES + secrets);
         let server = vec![TableBytes::new("tables", stored)];
         MemoryMap { server, client: Vec::new(), peak_bytes: peak }
     }

@@ -8,16 +8,22 @@ use ring::{Kind, Lookups, Modulus, Work};
 
 use super::plan::{Plan, Uses};
 use super::set::Evaluator;
-use super::tables::Table;
+use super::table::Table;
+use crate::core::plan::count;
 use crate::core::{Error, Result};
 
 /// Points that are evaluated together: the lines of all of them are asked for before the first is read.
-pub const BATCH: usize = 256;
+const BATCH: usize = 256;
+
+/// Points that are evaluated together, of `slots`: where tables are mapped as many as there are, whose pages are read in one sweep.
+pub fn batch(plan: &Plan, slots: usize) -> usize {
+    if plan.disk.is_empty() { slots.min(BATCH) } else { slots }
+}
 
 /// A modulus q, with what takes values from residues to it.
 struct Level {
     modulus: Modulus<u32>,
-    /// Tables and level-1 primes that it takes.
+    /// Tables, in memory and then mapped, and level-1 primes that it takes.
     tables: usize,
     level1: usize,
     /// u_i P / p_i modulo q, and u_i / p_i in units of 2^-32; of the tables, then of the level-1 primes.
@@ -31,7 +37,8 @@ struct Level {
 impl Level {
     fn new(uses: &Uses, tables: &[Table], level1: &[Self]) -> Result<Self> {
         let own = Modulus::new(u32::try_from(uses.modulus).map_err(|_| Error::Workload("a long prime".into()))?)?;
-        let moduli = tables[..uses.memory].iter().map(|table| table.modulus.value());
+        let read = uses.memory + uses.disk;
+        let moduli = tables[..read].iter().map(|table| table.layout.modulus.value());
         let moduli: Vec<u32> = moduli.chain(level1[..uses.level1].iter().map(|level| level.modulus.value())).collect();
         let half = own.value() / 2;
         // The product of the moduli but one.
@@ -47,12 +54,12 @@ impl Level {
         };
         // Level-1 primes take their inputs with half of their own added.
         let shift = |(i, p): (usize, &u32)| {
-            let wanted = if i < uses.memory { 0 } else { u64::from(p / 2) };
+            let wanted = if i < read { 0 } else { u64::from(p / 2) };
             ((wanted + u64::from(*p) - u64::from(half % p)) % u64::from(*p)) as u32
         };
         Ok(Self {
             modulus: own,
-            tables: uses.memory,
+            tables: read,
             level1: uses.level1,
             factors: moduli.iter().enumerate().map(factors).collect::<Result<_>>()?,
             negated: own.neg(others(&own, usize::MAX)),
@@ -90,6 +97,8 @@ pub struct Workspace {
     sums: [[Vec<u64>; 2]; 2],
     inputs: Vec<u32>,
     values: Vec<u32>,
+    /// Pages of a mapped table.
+    pages: Vec<u32>,
 }
 
 impl Evaluation {
@@ -111,7 +120,7 @@ impl Evaluation {
         &self.tables
     }
 
-    /// Memory for batches of `points` points.
+    /// Memory for batches of `points` points; [`workspace_bytes`] has its size.
     pub fn workspace(&self, points: usize) -> Workspace {
         let sums = || [(); 2].map(|()| vec![0; points * self.columns]);
         Workspace {
@@ -121,6 +130,7 @@ impl Evaluation {
             sums: [sums(), sums()],
             inputs: vec![0; points * self.variables],
             values: vec![0; points * self.columns],
+            pages: Vec::new(),
         }
     }
 
@@ -149,34 +159,36 @@ impl Evaluation {
     /// The sums of a level over its tables.
     fn add_tables(&self, level: &Level, inputs: &[u32], space: &mut Workspace, sums: &mut [Vec<u64>; 2]) {
         sums.iter_mut().for_each(|sums| sums.fill(0));
-        let (points, width) = (space.read.len(), self.evaluator.record_bytes(self.variables));
+        let points = space.read.len();
         for number in 0..=level.tables {
             // The lines of the next table are on their way while this one is read.
             if number < level.tables {
                 let (table, side) = (&self.tables[number], number % 2);
                 let (places, high) = (&mut space.places[side], &mut space.high[side]);
                 match self.evaluator {
-                    Evaluator::Values => self.lookups.places(table.modulus, inputs, level.shifts[number], places),
+                    Evaluator::Values => {
+                        self.lookups.places(table.layout.modulus, inputs, level.shifts[number], places)
+                    }
                     Evaluator::Derivatives => {
-                        let moduli = (table.prime, table.modulus);
+                        let moduli = (table.layout.prime, table.layout.modulus);
                         self.lookups.split_places(moduli, inputs, level.shifts[number], places, high);
                     }
                 }
-                self.lookups.ask(table.bytes(), table.stride, places);
+                table.sweep(places, &mut space.pages);
+                self.lookups.ask(table.bytes(), table.layout.stride, places);
             }
             let Some(number) = number.checked_sub(1) else { continue };
             let (table, side) = (&self.tables[number], number % 2);
             let (places, high, [first, second]) = (&space.places[side], &space.high[side], &mut *sums);
             let sums = first.chunks_exact_mut(points).zip(second.chunks_exact_mut(points));
             for (column, (first, second)) in sums.enumerate() {
-                let (bytes, offset) = (table.bytes(), column * width);
-                match self.evaluator {
-                    Evaluator::Values => {
-                        self.lookups.bytes(bytes, (table.stride, offset), places, &mut space.read);
-                    }
-                    Evaluator::Derivatives => {
-                        let record = (bytes, table.stride, offset);
-                        self.lookups.jets(table.prime, record, places, high, &mut space.read);
+                let (bytes, place) = (table.bytes(), (table.layout.stride, column * table.layout.column));
+                match (self.evaluator, table.layout.value) {
+                    (Evaluator::Values, 1) => self.lookups.bytes(bytes, place, places, &mut space.read),
+                    (Evaluator::Values, _) => self.lookups.pairs(bytes, place, places, &mut space.read),
+                    (Evaluator::Derivatives, _) => {
+                        let record = (bytes, place.0, place.1);
+                        self.lookups.jets(table.layout.prime, record, places, high, &mut space.read);
                     }
                 }
                 self.lookups.add_products(&space.read, level.factors[number], first, second);
@@ -185,8 +197,16 @@ impl Evaluation {
     }
 }
 
+/// Bytes of a [`Workspace`], and of inputs and values beside it, for batches of that many points at `turns` points of Y.
+pub fn workspace_bytes(variables: usize, columns: u64, points: usize, turns: usize) -> u64 {
+    // Two sides of places and what is above, places of pages, inputs of two levels; two sums of two levels, values of both.
+    let (own, of_column) = (4 * (2 * (1 + variables) + 2 + 2 * variables), 2 * 2 * 8 + 4 * (1 + turns));
+    count(&[points as u64, (own as u64).saturating_add(columns.saturating_mul(of_column as u64))])
+}
+
 /// The work of [`Evaluation::evaluate`] at that many points modulo all ciphertext primes.
 pub fn evaluate_work(plan: &Plan, evaluator: Evaluator, columns: u64, points: u64) -> Work {
     let kind = if evaluator == Evaluator::Values { Kind::TableReads } else { Kind::DerivativeReads };
-    Work::of(kind, &[plan.reads()[0], columns, points])
+    let [memory, disk] = plan.reads();
+    Work::of(kind, &[memory.saturating_add(disk), columns, points])
 }

@@ -5,12 +5,14 @@ mod client;
 mod describe;
 mod engine;
 mod evaluate;
+mod files;
 mod interpolate;
 mod monomials;
 mod plan;
 mod points;
 mod server;
 mod set;
+mod table;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use ring::primes::is_prime;
 
 use super::monomials::monomials;
 use super::set::{Evaluator, Set};
+use super::table::Layout;
 use crate::core::{Error, Result};
 
 /// How the values modulo one number are found: the first of each list of [`Plan`].
@@ -30,7 +31,7 @@ pub struct Plan {
     variables: usize,
     /// Primes whose tables are in memory.
     pub memory: Vec<u64>,
-    /// Primes whose tables would not fit, a file each.
+    /// Primes whose tables are mapped, a file each.
     pub disk: Vec<u64>,
     /// Level-1 primes.
     pub level1: Vec<Uses>,
@@ -85,13 +86,21 @@ impl Plan {
             level1: Vec::new(),
             top: Vec::new(),
         };
-        let budget = (set.tables.memory_mib << 20) / columns.max(1);
+        let columns = columns.max(1);
+        let budget = (set.tables.memory_mib << 20) / columns;
         let primes = set.ciphertext_primes();
         let largest = primes.iter().copied().max().unwrap_or_default();
         let level1 = match set.tables.evaluator {
             Evaluator::Values => plan.values(set, budget, largest),
-            Evaluator::Derivatives => plan.derivatives(set, budget, largest),
+            Evaluator::Derivatives => plan.derivatives(set, (budget, columns), largest),
         };
+        if let Some(mib) = set.tables.disk_mib.filter(|mib| plan.bytes()[1] > (mib << 20) / columns) {
+            let needed = plan.bytes()[1].saturating_mul(columns).div_ceil(1 << 20);
+            return Err(Error::value(
+                "tables.disk_mib",
+                format!("{mib} MiB: tables on disk take {needed}; give as much."),
+            ));
+        }
         for prime in level1.into_iter().rev() {
             let uses = plan.uses(set, prime)?;
             plan.level1.push(uses);
@@ -108,7 +117,7 @@ impl Plan {
         let cap = set.tables.level1_cap.unwrap_or(usize::MAX);
         let tables = least.max(all.len().saturating_sub(cap)).min(all.len());
         let fits = |total: &mut u64, prime: &u64| {
-            *total = total.saturating_add(self.table_bytes(*prime));
+            *total = total.saturating_add(self.table_bytes(*prime, false));
             Some(*total <= budget && *prime <= LARGEST_IN_MEMORY)
         };
         let kept = all[..tables].iter().scan(0, fits).take_while(|fits| *fits).count();
@@ -117,19 +126,25 @@ impl Plan {
         all[tables..].to_vec()
     }
 
-    /// All tables in memory, as many as fit; level-1 primes as large as these allow, because a value modulo q takes about
+    /// As many tables as fit memory, and then disk; level-1 primes as large as these allow, because a value modulo q takes about
     /// D log2(q) bits of residues, and a constant more.
-    fn derivatives(&mut self, set: &Set, budget: u64, largest: u64) -> Vec<u64> {
-        let (mut total, mut bits, needed) = (0u64, 0.0, product_bits(set, largest));
+    fn derivatives(&mut self, set: &Set, (budget, columns): (u64, u64), largest: u64) -> Vec<u64> {
+        let (mut bits, needed) = (0.0, product_bits(set, largest));
+        let disk = (set.tables.disk_mib.unwrap_or_default() << 20) / columns;
+        let (mut room, mut on_disk) = (budget, false);
         for prime in odd_primes().take_while(|prime| *prime < LARGEST_IN_MEMORY) {
-            total = total.saturating_add(self.table_bytes(prime));
-            if total > budget || bits >= needed + MARGIN {
+            let bytes = self.table_bytes(prime, on_disk);
+            if bytes > room && !on_disk {
+                (room, on_disk) = (disk, true);
+            }
+            if bytes > room || bits >= needed + MARGIN {
                 break;
             }
+            room -= bytes;
             bits += self.bits(prime);
-            self.memory.insert(0, prime);
+            if on_disk { &mut self.disk } else { &mut self.memory }.insert(0, prime);
         }
-        let least = self.memory.first().copied().unwrap_or(LEVEL1_BELOW);
+        let least = self.disk.first().or(self.memory.first()).copied().unwrap_or(LEVEL1_BELOW);
         let fit = (least + 1..LEVEL1_BELOW).rev().filter(|q| is_prime(*q));
         let fit = fit.skip_while(|q| product_bits(set, *q) + MARGIN > bits);
         let primes: Vec<u64> = fit.take(needed.max(0.0) as usize).collect();
@@ -139,13 +154,14 @@ impl Plan {
 
     /// What a value modulo q takes, of the tables and of the level-1 primes so far.
     fn uses(&self, set: &Set, q: u64) -> Result<Uses> {
-        let logs = self.memory.iter().chain(&self.disk).map(|prime| self.bits(*prime));
+        let logs = self.tables().map(|prime| self.bits(prime));
         let logs = logs.chain(self.level1.iter().map(|uses| log2(uses.modulus)).filter(|_| q >= LEVEL1_BELOW));
         let bits = product_bits(set, q);
         let count = prefix(logs, bits).ok_or_else(|| {
-            let (number, memory) = (self.memory.len(), set.tables.memory_mib);
+            let number = self.memory.len() + self.disk.len();
+            let mib = set.tables.memory_mib.saturating_add(set.tables.disk_mib.unwrap_or_default());
             let problem = format!(
-                "{memory} MiB have room for {number} tables, which are too few for values modulo {q}: their moduli need a product of \
+                "{mib} MiB have room for {number} tables, which are too few for values modulo {q}: their moduli need a product of \
                  {bits} bits. Give more memory, or split the records."
             );
             Error::value("tables.memory_mib", problem)
@@ -162,18 +178,45 @@ impl Plan {
 
     /// The modulus of the values of a table.
     pub fn modulus(&self, prime: u64) -> u64 {
-        if self.evaluator == Evaluator::Values { prime } else { prime * prime }
+        self.evaluator.modulus(prime)
     }
 
-    /// Bytes of a column of a table in memory.
-    pub fn table_bytes(&self, prime: u64) -> u64 {
-        prime.saturating_pow(self.variables as u32).saturating_mul(self.evaluator.record_bytes(self.variables) as u64)
+    /// All tables, in the order of use.
+    pub fn tables(&self) -> impl Iterator<Item = u64> {
+        self.memory.iter().chain(&self.disk).copied()
     }
 
-    /// Bytes of a column of all tables in memory, and of those on disk at two bytes an entry.
+    /// Bytes of a column of a table.
+    pub fn table_bytes(&self, prime: u64, on_disk: bool) -> u64 {
+        let record = self.evaluator.record_bytes(self.variables, on_disk) as u64;
+        prime.saturating_pow(self.variables as u32).saturating_mul(record)
+    }
+
+    /// Bytes of a column of all tables in memory, and of those on disk.
     pub fn bytes(&self) -> [u64; 2] {
-        let sum = |primes: &[u64]| primes.iter().fold(0u64, |sum, p| sum.saturating_add(self.table_bytes(*p)));
-        [sum(&self.memory), sum(&self.disk).saturating_mul(2)]
+        [(&self.memory, false), (&self.disk, true)].map(|(primes, on_disk)| {
+            primes.iter().fold(0u64, |sum, p| sum.saturating_add(self.table_bytes(*p, on_disk)))
+        })
+    }
+
+    /// The tables of records of that many columns, in the order of use.
+    ///
+    /// # Errors
+    /// Plans that are only described: tables on disk without a folder for them, or of more points than places count.
+    pub fn layouts(&self, set: &Set, columns: usize) -> Result<Vec<Layout>> {
+        if self.disk.is_empty() || set.tables.folder.is_some() {
+            let layout = |prime| Layout::new(set, prime, self.disk.contains(&prime), columns);
+            return self.tables().map(layout).collect();
+        }
+        let gib = self.bytes().map(|bytes| bytes.saturating_mul(columns as u64) as f64 / f64::from(1 << 30));
+        Err(Error::value(
+            "tables.folder",
+            format!(
+                "the tables of this set take {:.1} GiB in memory and {:.1} GiB on disk, and without a folder for these it is only described. Give \
+                 one, or take a set with derivatives, or give tables.memory_mib more.",
+                gib[0], gib[1]
+            ),
+        ))
     }
 
     /// Reads in memory and on disk of the values at one point modulo all ciphertext primes.

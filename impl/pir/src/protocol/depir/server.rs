@@ -7,11 +7,13 @@ use ring::{Lookups, Ntt, Poly};
 
 use super::Set;
 use super::engine::{Engine, answer_bytes, query_bytes};
-use super::evaluate::{BATCH, Evaluation};
+use super::evaluate::{Evaluation, batch};
+use super::files::{Files, check_room};
 use super::interpolate::interpolate;
 use super::plan::Plan;
 use super::points::Points;
 use super::set::NAME;
+use super::table::Layout;
 use super::tables::TableMaker;
 use super::wire;
 use crate::core::threads::side_by_side;
@@ -25,6 +27,7 @@ pub struct Server {
     engine: Engine,
     pub(super) database: Database,
     plan: Plan,
+    layouts: Vec<Layout>,
     points: Vec<Points>,
     evaluation: Option<Evaluation>,
     lookups: Lookups,
@@ -34,19 +37,29 @@ pub struct Server {
 type Query = Vec<AlgebraicCiphertext<u32>>;
 
 impl Server {
-    /// Makes the tables of the database (phase `phase`). Those of before are dropped first: both together would not fit.
+    /// Makes the tables of the database (phase `phase`), but for those that are in files. Those of before are dropped first, and after a change
+    /// their files too: both together would not fit.
     fn build(&mut self, (phase, group): (&str, Group), context: &Context) -> Result<()> {
         self.evaluation = None;
         let (engine, plan, clock) = (&self.engine, &self.plan, &context.clock);
-        context.progress.begin(phase, plan.memory.len() as u64);
+        context.progress.begin(phase, self.layouts.len() as u64);
         let evaluation = clock.time(phase, group, || {
-            let maker = TableMaker::new(&engine.set, polynomials(engine, &self.database)?, self.lookups);
-            let table = |prime: &u64| {
-                let table = maker.make(plan, *prime, context.threads);
+            let polynomials = polynomials(engine, &self.database)?;
+            let folder = engine.set.tables.folder.as_deref();
+            let files = folder.map(|folder| Files::new(folder, &engine.set, &polynomials));
+            if let Some(files) = files.as_ref().filter(|_| group == Group::Update) {
+                files.remove(&self.layouts)?;
+            }
+            let maker = TableMaker::new(&engine.set, polynomials, self.lookups);
+            let table = |layout: &Layout| {
+                let table = match &files {
+                    None => maker.make(layout, context.threads),
+                    Some(files) => files.take(layout, |pass| maker.stream(layout, context.threads, pass)),
+                };
                 context.progress.advance(1);
                 table
             };
-            let tables = plan.memory.iter().map(table).collect::<Result<Vec<_>>>()?;
+            let tables = self.layouts.iter().map(table).collect::<Result<Vec<_>>>()?;
             let sizes = (engine.set.variables, engine.columns);
             Evaluation::new(plan, tables, sizes, engine.set.tables.evaluator, self.lookups)
         })?;
@@ -80,7 +93,7 @@ impl Server {
     fn values_modulo(&self, prime: usize, query: &Query) -> Result<Vec<u32>> {
         let (Engine { set, columns, .. }, points) = (&self.engine, &self.points[prime]);
         let (n, evaluation) = (self.engine.slots(), self.evaluation()?);
-        let batch = n.min(BATCH);
+        let batch = batch(&self.plan, n);
         let (mut space, mut inputs) = (evaluation.workspace(batch), vec![0; set.variables * batch]);
         let mut values = vec![vec![0; batch * columns]; points.count()];
         let mut out = vec![0; columns * (set.degree + 1) * n];
@@ -143,23 +156,19 @@ impl protocol::Server for Server {
     fn new(set: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(set, database.shape(), context.kernel)?;
         let plan = Plan::new(set, engine.columns as u64)?;
-        if !plan.disk.is_empty() {
-            let gib = plan.bytes().map(|bytes| bytes.saturating_mul(engine.columns as u64) as f64 / f64::from(1 << 30));
-            return Err(Error::Workload(format!(
-                "the tables of this set take {:.1} GiB in memory and {:.1} GiB on disk: it is only described. Take a set with derivatives, or give \
-                 tables.memory_mib more.",
-                gib[0], gib[1]
-            )));
+        let layouts = plan.layouts(set, engine.columns)?;
+        if let Some(folder) = &set.tables.folder {
+            check_room(folder, &layouts)?;
         }
         let points = set.ciphertext_primes().into_iter().map(|prime| Points::new(set, prime));
         let (points, lookups) = (points.collect::<Result<_>>()?, Lookups::new(context.kernel)?);
-        let mut server = Self { engine, database: database.clone(), plan, points, evaluation: None, lookups };
+        let mut server = Self { engine, database: database.clone(), plan, layouts, points, evaluation: None, lookups };
         server.build(("encode", Group::Offline), context)?;
         Ok(server)
     }
 
     fn tables(&self) -> Vec<TableBytes> {
-        let tables = self.evaluation.iter().flat_map(Evaluation::tables);
+        let tables = self.evaluation.iter().flat_map(Evaluation::tables).filter(|table| !table.layout.mapped);
         vec![TableBytes::of("tables", tables.map(|table| table.bytes().len()))]
     }
 

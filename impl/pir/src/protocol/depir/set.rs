@@ -1,5 +1,6 @@
 //! DEPIR's parameter set.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ring::primes::{is_prime, primes_above};
@@ -70,9 +71,14 @@ pub enum Evaluator {
 }
 
 impl Evaluator {
-    /// Bytes of a column of a record.
-    pub fn record_bytes(self, variables: usize) -> usize {
-        if self == Self::Values { 1 } else { 2 + variables }
+    /// The modulus of the values of the table modulo a prime.
+    pub fn modulus(self, prime: u64) -> u64 {
+        if self == Self::Values { prime } else { prime * prime }
+    }
+
+    /// Bytes of a column of a record. The authors store a value modulo a prime that may exceed a byte, as those on disk do, in two.
+    pub fn record_bytes(self, variables: usize, on_disk: bool) -> usize {
+        if self == Self::Values { 1 + usize::from(on_disk) } else { 2 + variables }
     }
 }
 
@@ -82,8 +88,15 @@ impl Evaluator {
 pub struct Tables {
     /// What they have of each point.
     pub evaluator: Evaluator,
-    /// Memory for all tables, MiB.
+    /// Memory for tables, MiB.
     pub memory_mib: u64,
+    /// Disk for tables that memory has no room for, MiB. Absent: with values as much as they take, with derivatives none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_mib: Option<u64>,
+    /// Folder in which each table has a file: those of before are taken from there, and those that memory has no room for are mapped. Absent: tables
+    /// are made in memory, and sets that need a disk are only described.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
     /// Most level-1 primes: with none, every residue is read from a table. Absent: as many as save tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level1_cap: Option<usize>,
@@ -116,6 +129,10 @@ impl ParameterSet for Set {
         in_range("primes.answer", primes.answer, 1..=primes.query)?;
         in_range("primes.above_log2", primes.above_log2, 16..=30)?;
         in_range("tables.memory_mib", tables.memory_mib, 1..=1 << 20)?;
+        in_range("tables.disk_mib", tables.disk_mib.unwrap_or_default(), 0..=1 << 40)?;
+        if tables.folder.as_ref().is_some_and(|folder| folder.as_os_str().is_empty()) {
+            return Err(Error::value("tables.folder", "it is empty; give the path of a folder, or leave it out."));
+        }
         if tables.level1_cap.is_some() && tables.evaluator == Evaluator::Derivatives {
             let problem = "derivative tables have as many level-1 primes as fit; leave it out.";
             return Err(Error::value("tables.level1_cap", problem));

@@ -8,34 +8,13 @@ use ring::{Buffer, Kind, Lookups, Modulus, Small, Work};
 use super::monomials::{Monomials, monomials};
 use super::plan::Plan;
 use super::set::{Evaluator, Set};
+use super::table::{Bytes, Layout, Table};
+use crate::core::Result;
+use crate::core::plan::count;
 use crate::core::threads::side_by_side;
-use crate::core::{Error, Result};
 
-/// Bytes after the last record, so that eight can be read of it.
-const PADDING: usize = 8;
-
-/// The records of all points modulo a prime, the columns of each side by side.
-pub struct Table {
-    /// p.
-    pub prime: Small,
-    /// The modulus of values: p or p^2.
-    pub modulus: Small,
-    /// Bytes of a record.
-    pub stride: usize,
-    bytes: Buffer<u32>,
-}
-
-impl Table {
-    /// The records, and [`PADDING`] bytes.
-    pub fn bytes(&self) -> &[u8] {
-        self.bytes.bytes()
-    }
-}
-
-/// Bytes of a table in memory, for records of that many columns.
-pub fn table_bytes(plan: &Plan, prime: u64, columns: u64) -> u64 {
-    plan.table_bytes(prime).saturating_mul(columns).saturating_add(PADDING as u64).div_ceil(4).saturating_mul(4)
-}
+/// Parts of a table that are made before they are written.
+pub const PARTS: usize = 4;
 
 /// Makes the tables of polynomials, one for each column, with coefficients of magnitude below t.
 pub struct TableMaker<'a> {
@@ -64,37 +43,58 @@ impl<'a> TableMaker<'a> {
         Self { set, monomials, polynomials, runs, lookups }
     }
 
-    /// The table modulo a prime.
-    pub fn make(&self, plan: &Plan, prime: u64, threads: usize) -> Result<Table> {
-        let columns = self.polynomials.len();
-        let width = self.set.tables.evaluator.record_bytes(self.set.variables);
-        let refuse = || Error::Workload(format!("a table modulo {prime} is too large; give tables.memory_mib less."));
-        let small = |modulus: u64| Small::new(modulus).ok_or_else(refuse);
-        let (points, stride) = (prime.pow(self.set.variables as u32), columns * width);
-        u32::try_from(points).map_err(|_| refuse())?;
-        let length = (points as usize * stride + PADDING).div_ceil(4);
-        let (prime, modulus) = (small(prime)?, small(plan.modulus(prime))?);
-        let mut bytes = Buffer::zeroed(length)?;
-        let part = if self.set.variables == 1 { points as usize } else { points as usize / prime.value() as usize };
-        let records = &mut bytes.bytes_mut()[..points as usize * stride];
-        let makers = self.polynomials.iter().enumerate().flat_map(|(column, polynomials)| {
-            polynomials.iter().enumerate().map(move |(number, polynomial)| {
-                let (value, place) = (number == 0, number + usize::from(number > 0));
-                let modulus = if value { modulus } else { prime };
-                let bytes = if value { modulus.value().ilog2() as usize / 8 + 1 } else { 1 };
-                (Place { stride, offset: column * width + place, bytes }, modulus, polynomial)
-            })
-        });
-        let makers = makers.map(|(place, modulus, polynomial)| {
-            Ok(PartMaker::new(self, place, (prime, modulus), reduced(polynomial, modulus)?))
-        });
-        let makers = makers.collect::<Result<Vec<_>>>()?;
+    /// A table in memory.
+    pub fn make(&self, layout: &Layout, threads: usize) -> Result<Table> {
+        let mut bytes = Buffer::zeroed((layout.bytes() / 4) as usize)?;
+        let records = layout.points as usize * layout.stride;
+        self.parts(&self.makers(layout)?, (layout, 0), &mut bytes.bytes_mut()[..records], threads)?;
+        Ok(Table::new(*layout, Bytes::Memory(bytes)))
+    }
+
+    /// Passes on the bytes of a table, a few parts at a time.
+    pub fn stream(&self, layout: &Layout, threads: usize, pass: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (makers, part) = (self.makers(layout)?, layout.part_bytes(self.set.variables));
+        let all = layout.points as usize * layout.stride / part;
+        let mut records = vec![0; part * all.min(PARTS)];
+        for first in (0..all).step_by(PARTS) {
+            let records = &mut records[..part * PARTS.min(all - first)];
+            self.parts(&makers, (layout, first), records, threads)?;
+            pass(records)?;
+        }
+        pass(&vec![0; layout.bytes() as usize - all * part])
+    }
+
+    /// Makes parts of a table, side by side, from that of first coordinate `first` on.
+    fn parts(
+        &self,
+        makers: &[PartMaker],
+        (layout, first): (&Layout, usize),
+        records: &mut [u8],
+        threads: usize,
+    ) -> Result<()> {
+        let parts = records.chunks_mut(layout.part_bytes(self.set.variables)).enumerate();
         let make = |(x, records): (usize, &mut [u8])| {
-            makers.iter().for_each(|maker| maker.part(x, records));
+            makers.iter().for_each(|maker| maker.part(first + x, records));
             Ok(())
         };
-        side_by_side(records.chunks_mut(part * stride).enumerate(), threads, make)?;
-        Ok(Table { prime, modulus, stride, bytes })
+        side_by_side(parts, threads, make).map(drop)
+    }
+
+    /// The makers of what stands side by side in a record.
+    fn makers(&self, layout: &Layout) -> Result<Vec<PartMaker<'_>>> {
+        let Layout { prime, modulus, value, column, stride, .. } = *layout;
+        let all = self.polynomials.iter().enumerate().flat_map(|(number, polynomials)| {
+            polynomials.iter().enumerate().map(move |(i, polynomial)| (number * column, i, polynomial))
+        });
+        let maker = |(start, number, polynomial): (usize, usize, &Vec<i64>)| {
+            let (modulus, bytes, place) = match number {
+                0 => (modulus, value, 0),
+                derivative => (prime, 1, value + derivative - 1),
+            };
+            let place = Place { stride, offset: start + place, bytes };
+            Ok(PartMaker::new(self, place, (prime, modulus), reduced(polynomial, modulus)?))
+        };
+        all.map(maker).collect()
     }
 }
 
@@ -151,10 +151,15 @@ impl<'a> PartMaker<'a> {
     /// The records whose first coordinate is x; all of them where there is one variable.
     fn part(&self, x: usize, records: &mut [u8]) {
         match self.maker.monomials.variables() {
-            1 => self.row(&self.coefficients, &mut vec![0; self.prime], records),
-            2 => self.row(&self.fix(2, &self.coefficients, x), &mut vec![0; self.prime], records),
+            1 => self.row(&self.coefficients, &mut self.space(), records),
+            2 => self.row(&self.fix(2, &self.coefficients, x), &mut self.space(), records),
             m => self.fill(m - 1, &self.fix(m, &self.coefficients, x), records),
         }
+    }
+
+    /// Memory for rows.
+    fn space(&self) -> (Vec<u64>, Vec<u32>) {
+        (vec![0; self.prime], vec![0; self.prime])
     }
 
     /// The polynomial in one variable less, the first of `variables` fixed.
@@ -178,27 +183,25 @@ impl<'a> PartMaker<'a> {
             }
             return;
         }
-        let (lookups, mut rest, mut sums) = (self.maker.lookups, coefficients, vec![0; self.prime]);
-        let mut residues = vec![0; self.prime];
+        let (lookups, mut rest, mut space) = (self.maker.lookups, coefficients, self.space());
+        let (sums, residues) = &mut space;
         let mut fixed = vec![vec![0; self.powers.len()]; self.prime];
         for (exponent, run) in self.maker.runs[1].iter().enumerate() {
             let (here, after) = rest.split_at(*run);
             rest = after;
-            here.iter().zip(&self.powers).for_each(|(c, powers)| lookups.add_product(powers, *c, &mut sums));
-            lookups.take(self.modulus, &mut sums, &mut residues);
-            fixed.iter_mut().zip(&residues).for_each(|(fixed, residue)| fixed[exponent] = *residue);
+            here.iter().zip(&self.powers).for_each(|(c, powers)| lookups.add_product(powers, *c, sums));
+            lookups.take(self.modulus, sums, residues);
+            fixed.iter_mut().zip(&*residues).for_each(|(fixed, residue)| fixed[exponent] = *residue);
         }
         for (fixed, records) in fixed.iter().zip(records.chunks_exact_mut(part)) {
-            self.row(fixed, &mut sums, records);
+            self.row(fixed, &mut space, records);
         }
     }
 
-    /// Values at all points of one variable; `sums` are zero, and become zero.
-    fn row(&self, coefficients: &[u32], sums: &mut [u64], records: &mut [u8]) {
+    /// Values at all points of one variable; the sums are zero, and become zero.
+    fn row(&self, coefficients: &[u32], (sums, residues): &mut (Vec<u64>, Vec<u32>), records: &mut [u8]) {
         let (lookups, Place { stride, offset, bytes }) = (self.maker.lookups, self.place);
         coefficients.iter().zip(&self.powers).for_each(|(c, powers)| lookups.add_product(powers, *c, sums));
-        let mut residues = [0; 256];
-        let residues = &mut residues[..self.prime];
         lookups.take(self.modulus, sums, residues);
         for (record, residue) in records.chunks_exact_mut(stride).zip(residues) {
             record[offset..offset + bytes].copy_from_slice(&residue.to_le_bytes()[..bytes]);
@@ -206,10 +209,20 @@ impl<'a> PartMaker<'a> {
     }
 }
 
+/// Bytes of the polynomials of all columns while tables of at most `largest` points a coordinate are made.
+pub fn make_bytes(set: &Set, columns: u64, largest: u64) -> u64 {
+    let polynomials =
+        count(&[columns, if set.tables.evaluator == Evaluator::Values { 1 } else { 1 + set.variables as u64 }]);
+    let (records, degree) = (monomials(set.variables, set.degree), set.degree as u64 + 1);
+    // Coefficients, reduced and not; powers of all points twice; of as many threads as there are parts, the polynomials of a matrix and two rows.
+    let part = count(&[largest, largest, 4 * degree + 36]);
+    count(&[polynomials, 12 * records + 8 * degree * largest]).saturating_add(part)
+}
+
 /// The work of making all tables of a column.
 pub fn make_work(set: &Set, plan: &Plan) -> Work {
     let derivatives = if set.tables.evaluator == Evaluator::Values { 0 } else { set.variables as u64 };
-    let values = plan.memory.iter().map(|prime| prime.saturating_pow(set.variables as u32));
+    let values = plan.tables().map(|prime| prime.saturating_pow(set.variables as u32));
     let values = values.fold(0u64, u64::saturating_add).saturating_mul(1 + derivatives);
     let products = values.saturating_mul(set.degree as u64 + 1);
     let derived = monomials(set.variables, set.degree).saturating_mul(derivatives);

@@ -1,5 +1,6 @@
 mod block_lu;
 mod evaluation;
+mod files;
 mod noise;
 mod plans;
 mod polynomials;

@@ -3,6 +3,7 @@
 use ring::{Kernel, Lookups, Modulus};
 
 use super::super::evaluate::Evaluation;
+use super::super::files::Files;
 use super::super::monomials::Monomials;
 use super::super::plan::Plan;
 use super::super::set::Set;
@@ -20,7 +21,7 @@ pub fn set(m: usize, degree: usize, evaluator: &str, memory_mib: u64, more: &str
 }
 
 /// Values at random points modulo each ciphertext prime are those of the polynomial, computed term by term: one and two steps of reduction and
-/// mixtures, one variable to four, one column and three.
+/// mixtures, one variable to four, one column and three; tables in memory, mapped, and both.
 #[test]
 fn values_are_those_of_the_polynomial() {
     for (m, degree, evaluator, memory, more) in [
@@ -34,17 +35,29 @@ fn values_are_those_of_the_polynomial() {
         (2, 7, "derivatives", 1, ""),
         (3, 5, "derivatives", 1, ""),
         (4, 3, "derivatives", 8, ""),
+        (1, 30, "values", 1, "level1_cap = 0\nfolder = \"\""),
+        (2, 30, "values", 1, "level1_cap = 0\nfolder = \"\""),
+        (3, 11, "values", 1, "folder = \"\""),
+        (2, 20, "derivatives", 1, "disk_mib = 16\nfolder = \"\""),
+        (3, 9, "derivatives", 1, "disk_mib = 64\nfolder = \"\""),
     ] {
         let set = set(m, degree, evaluator, memory, more);
+        let on_disk = set.tables.folder.is_some();
         for (columns, kernel, threads) in [(1, Kernel::best(), 1), (3, Kernel::Scalar, 3)] {
             let (plan, lookups) = (Plan::new(&set, columns as u64).unwrap(), Lookups::new(kernel).unwrap());
-            assert!(plan.disk.is_empty(), "{plan:?}");
+            assert_eq!(plan.disk.is_empty(), !on_disk, "{plan:?}");
             let all = Monomials::new(m, degree);
             let coefficient = |column: usize, i: usize| ((column * 37 + i * i * 101 + 5) % 257) as i64 - 128;
             let polynomials: Vec<Vec<i64>> =
                 (0..columns).map(|column| (0..all.count()).map(|i| coefficient(column, i)).collect()).collect();
             let maker = TableMaker::new(&set, polynomials.clone(), lookups);
-            let tables = plan.memory.iter().map(|prime| maker.make(&plan, *prime, threads).unwrap()).collect();
+            let folder = tempfile::tempdir().unwrap();
+            let files = Files::new(folder.path(), &set, &polynomials);
+            let table = |layout| match on_disk {
+                false => maker.make(layout, threads).unwrap(),
+                true => files.take(layout, |pass| maker.stream(layout, threads, pass)).unwrap(),
+            };
+            let tables = plan.layouts(&set, columns).unwrap().iter().map(table).collect();
             let evaluation = Evaluation::new(&plan, tables, (m, columns), set.tables.evaluator, lookups).unwrap();
             let points = 50;
             let (mut space, mut out) = (evaluation.workspace(points), vec![0; points * columns]);

@@ -108,6 +108,8 @@ fn values_out_of_range_are_refused_by_name() {
         ("answer = 3", "answer = 8", "primes.answer"),
         ("above_log2 = 27", "above_log2 = 31", "primes.above_log2"),
         ("memory_mib = 16", "memory_mib = 0", "tables.memory_mib"),
+        ("memory_mib = 16", "memory_mib = 16\ndisk_mib = 2_000_000_000_000", "tables.disk_mib"),
+        ("memory_mib = 16", "memory_mib = 16\nfolder = \"\"", "tables.folder"),
         ("\"depir\"", "\"simplepir\"", "protocol"),
     ] {
         refuses::<Depir>(&text, from, to, key);
