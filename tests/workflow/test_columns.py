@@ -24,7 +24,7 @@ def own(protocols: tuple[str, ...] = FAMILY) -> dict[tuple[str, str], Printed]:
     """The columns that experiments reproduce, by protocol and id: those of protocols that are here."""
     expected = loader.load_expected(ROOT / "experiments/expected")
     files = {file for name in all_experiments() for file in load_experiment(name).get("reproduces", [])}
-    tables = [file.removeprefix("inspire-table").removesuffix(".csv") for file in sorted(files)]
+    tables = [file[13:].removesuffix(".csv") for file in sorted(files) if file.startswith("inspire-table")]
     found = [column for table in tables for column in inspire_paper.printed(expected, table)]
     assert len(found) == len({(column.protocol, column.id) for column in found}), "an id is of one column"
     return {(column.protocol, column.id): column for column in found if column.protocol in protocols}

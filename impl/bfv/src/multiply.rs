@@ -5,7 +5,6 @@
 
 use crate::base::{Conversion, Division};
 use crate::error::{BfvError, parameter};
-use crate::plain::ModulusId;
 use crate::scheme::Scheme;
 use crate::switching::{RnsGadget, SwitchShape, SwitchingKey};
 use lattice::Rlwe;
@@ -18,7 +17,6 @@ pub struct Multiplier<W: Word> {
     ring: Arc<Ring<W>>,
     /// The second ring, of modulus B.
     extension: Arc<Ring<W>>,
-    modulus: ModulusId,
     /// t(X) in both.
     t: [Poly<W, Ntt>; 2],
     lift: Conversion<W>,
@@ -141,15 +139,9 @@ impl<W: Word> Multiplier<W> {
             lift: Conversion::new(own, other),
             division: Division::new(own, other),
             back: Conversion::new(other, own),
-            modulus: scheme.modulus().id(),
             ring: ring.clone(),
             extension,
         })
-    }
-
-    /// The plaintext modulus.
-    pub fn modulus(&self) -> ModulusId {
-        self.modulus
     }
 
     /// What the cost of its products depends on.

@@ -48,7 +48,7 @@ pub struct SwitchShape {
 
 impl SwitchShape {
     /// The keys' ring.
-    pub(super) fn keys(self) -> RingShape {
+    pub fn keys(self) -> RingShape {
         RingShape { primes: self.ring.primes + self.special, ..self.ring }
     }
 

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::layout::{Layout, Selection};
-use crate::core::{Error, FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range, power_of_two};
-use crate::parts::bfv::{FamilyRing, Plaintext, Switch, half_bytes};
+use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
+use crate::parts::bfv::{FamilyRing, Plaintext, Switch};
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "cwpir";
@@ -42,7 +42,7 @@ impl ParameterSet for Set {
             }
             Selection::Folklore {} => {}
         }
-        self.switch.map_or(Ok(()), |switch| switch.check(modulus))
+        self.ring.check_switch(self.switch)
     }
 }
 
@@ -50,15 +50,5 @@ impl Set {
     /// The database's layout.
     pub fn layout(&self, shape: Shape) -> Result<Layout> {
         Ok(Layout::new(shape, self.selection, self.ring.degree, self.ring.slot_bits()?))
-    }
-
-    /// Identifies the set in messages that only a server of the same set can use.
-    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
-        fingerprint(self, &[])
-    }
-
-    /// Bytes of a ciphertext of an answer.
-    pub fn answer_bytes(&self) -> usize {
-        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits()).iter().sum::<u64>() as usize
     }
 }

@@ -1,120 +1,140 @@
-//! Ring, scheme, products and key switches, as both parties use them.
+//! Where entries stand, what is encrypted and what is stored, as both parties know it.
 
-use std::sync::Arc;
-
-use bfv::{Multiplier, RnsGadget, Scheme};
-use lattice::Rlwe;
+use bfv::Multiplier;
 use lattice::wire::Writer;
-use ring::{Kernel, Ntt, PolyPairs, Ring};
+use ring::{Kernel, PolyMatrix};
 
+use super::encode::{encode, group, rewrite};
+use super::set::NAME;
 use super::{Layout, Set};
-use crate::core::{Database, Result, Shape};
-use crate::parts::bfv::{AnswerOpener, ServerKeys};
+use crate::core::{Context, Database, Record, Result, Shape, Turns};
+use crate::parts::bfv::Asked;
+use crate::parts::selection::{Ciphertext, Exchange, Selector, Stage};
 use crate::parts::slots::{read_entry, write_value};
 
 /// What a set and a shape determine.
 pub struct Engine {
     pub set: Set,
     pub layout: Layout,
-    /// The ring of ciphertexts.
-    pub ring: Arc<Ring<u32>>,
-    pub scheme: Scheme<u32>,
-    /// Key switches.
-    pub gadget: RnsGadget<u32>,
-    /// The keys that a client uploads.
-    pub exponents: Vec<u64>,
+    pub exchange: Exchange,
     pub multiplier: Multiplier<u32>,
-    pub opener: AnswerOpener,
 }
 
-impl Engine {
-    pub fn new(set: &Set, shape: Shape, kernel: Kernel) -> Result<Self> {
-        let (ring, layout) = (set.ring.ring(kernel)?, set.layout(shape)?);
-        let scheme = set.ring.scheme(&ring)?;
-        Ok(Self {
-            exponents: layout.exponents(scheme.modulus().id()),
-            multiplier: Multiplier::new(&scheme, 1)?,
-            gadget: set.ring.gadget(kernel)?,
-            opener: AnswerOpener::new(set.ring.degree, set.switch)?,
-            layout,
-            scheme,
-            ring,
-            set: set.clone(),
+impl Selector for Engine {
+    const NAME: &'static str = NAME;
+    const UPDATE: &'static str = "update_items";
+    type Set = Set;
+
+    fn new(set: &Set, shape: Shape, kernel: Kernel) -> Result<Self> {
+        let layout = set.layout(shape)?;
+        let ciphertexts = [layout.ciphertexts(), layout.answers];
+        let exponents = |id| layout.exponents(id);
+        let exchange = Exchange::new(set, (&set.ring, set.switch), (shape, ciphertexts), exponents, kernel)?;
+        Ok(Self { multiplier: Multiplier::new(&exchange.scheme, 1)?, exchange, layout, set: set.clone() })
+    }
+
+    fn exchange(&self) -> &Exchange {
+        &self.exchange
+    }
+
+    /// A matrix for each entry of an item.
+    fn matrices(&self) -> Vec<(usize, usize)> {
+        vec![(self.layout.matrix_rows(), self.layout.giants); self.layout.entries]
+    }
+
+    fn encode(&self, matrices: &mut [PolyMatrix], database: &Database, context: &Context) -> Result<()> {
+        let group = group(&self.set, &self.layout)?;
+        context.progress.begin("encode", self.layout.entries as u64);
+        for (number, matrices) in matrices.chunks_mut(group).enumerate() {
+            let first = number * group;
+            context.progress.advance(matrices.len() as u64);
+            encode(self, matrices, first, database, context)?;
+        }
+        Ok(())
+    }
+
+    fn rewrite(&self, matrices: &mut [PolyMatrix], database: &Database, indices: &[u64], _: &Context) -> Result<()> {
+        self.layout.items.of_records(indices).into_iter().try_for_each(|item| rewrite(self, matrices, database, item))
+    }
+
+    fn answer(
+        &self,
+        matrices: &[PolyMatrix],
+        asked: &[Asked],
+        steps: &mut Turns,
+        threads: usize,
+    ) -> Result<Vec<Vec<Ciphertext>>> {
+        self.sums(matrices, asked, steps, threads)
+    }
+
+    /// The unit vector of a record's class, and that of its column, repeated along the slots, in the block's ciphertext.
+    fn query(&self, numbers: &[u64]) -> impl Iterator<Item = Result<Vec<i64>>> {
+        let Self { layout, exchange, .. } = self;
+        numbers.iter().flat_map(move |number| {
+            let (column, class) = layout.place(*number);
+            let of_block = move |block: usize| {
+                let all = if block == column / layout.width { exchange.scheme.modulus().slots() } else { 0 };
+                exchange.units((0..all).filter(|slot| slot % layout.width == column % layout.width))
+            };
+            std::iter::once_with(move || exchange.units([class])).chain((0..layout.blocks).map(of_block))
         })
     }
 
-    /// Words of the value of a slot.
-    pub fn words(&self) -> usize {
-        self.scheme.modulus().words()
-    }
-
-    /// The values of the slots of a plaintext, all of them zero.
-    pub fn zeros(&self) -> Vec<u64> {
-        vec![0; self.scheme.modulus().slots() * self.words()]
-    }
-
-    /// The plaintext of slots that are one where `wanted` says so.
-    pub fn units(&self, wanted: impl Fn(usize) -> bool) -> Result<Vec<i64>> {
-        let (mut values, words) = (self.zeros(), self.words());
-        (0..values.len() / words).filter(|slot| wanted(*slot)).for_each(|slot| values[slot * words] = 1);
-        Ok(self.scheme.modulus().encode(&values)?)
-    }
-
-    /// A column selector at every baby step: by digits that are cut once, or by a whole automorphism a step.
-    fn turned(&self, selector: &Rlwe<u32, Ntt>, keys: &ServerKeys) -> Result<Vec<Rlwe<u32, Ntt>>> {
-        let id = self.scheme.modulus().id();
-        let digits = (self.set.hoisted && self.layout.baby > 1).then(|| self.gadget.digits(&selector.a));
-        let turn = |places: usize| {
-            let key = keys.of(id.rotation(places))?;
-            Ok(match &digits {
-                Some(digits) => self.gadget.switch(digits, &selector.b, key)?,
-                None => self.gadget.automorphism(selector, key)?,
-            })
-        };
-        std::iter::once(Ok(selector.clone())).chain((1..self.layout.baby).map(turn)).collect()
-    }
-
-    /// All column selectors at every baby step, as products read them.
-    pub fn selectors(&self, selectors: &[Rlwe<u32, Ntt>], keys: &ServerKeys) -> Result<PolyPairs> {
-        let turned = selectors.iter().map(|selector| self.turned(selector, keys)).collect::<Result<Vec<_>>>()?;
-        Ok(PolyPairs::new(&self.ring, turned.iter().flatten().map(|turned| [&turned.a, &turned.b]))?)
-    }
-
-    /// The sum of the giant steps of an entry's products, each turned.
-    pub fn giants(&self, products: &PolyPairs, keys: &ServerKeys) -> Result<Rlwe<u32, Ntt>> {
-        let giant = self.scheme.modulus().id().rotation(self.layout.baby);
-        let mut sum: Option<Rlwe<u32, Ntt>> = None;
-        for number in (0..products.len()).rev() {
-            let [a, b] = products.get(number)?;
-            let mut next = Rlwe { a, b };
-            if let Some(sum) = &sum {
-                next.add_assign(&self.ring, &self.gadget.automorphism(sum, keys.of(giant)?)?);
+    fn records(&self, numbers: &[u64], answer: Vec<Vec<i64>>) -> Result<Vec<Record>> {
+        let (layout, words, slots) = (&self.layout, self.exchange.words(), self.exchange.decode(&answer)?);
+        let record = |number: &u64| {
+            let mut out = Writer::default();
+            for entry in 0..layout.entries {
+                let (answer, slot) = layout.found(layout.place(*number).1, entry);
+                write_value(&mut out, &slots[answer][slot * words..][..words], layout.entry_bits);
             }
-            sum = Some(next);
-        }
-        Ok(sum.unwrap_or_else(|| Rlwe::zero(&self.ring)))
+            layout.items.record(&out.finish(), *number)
+        };
+        Ok(numbers.iter().map(record).collect())
     }
 
-    /// The plaintexts of the ciphertexts of an answer to a query for a record.
-    pub fn answer(&self, database: &Database, index: u64) -> Result<Vec<Vec<i64>>> {
-        let (layout, words) = (&self.layout, self.words());
-        let item = layout.items.item(database, index / layout.items.records)?;
-        let mut answers = vec![self.zeros(); layout.answers];
-        for entry in 0..layout.entries {
-            let (answer, slot) = layout.found(layout.place(index).1, entry);
-            let value = &mut answers[answer][slot * words..][..words];
-            read_entry((&item, layout.items.bits()), layout.entry_bits, entry, value);
+    fn known(&self, database: &Database, numbers: &[u64]) -> Result<Vec<Vec<i64>>> {
+        let (layout, words) = (&self.layout, self.exchange.words());
+        let mut answers = vec![self.exchange.zeros(); layout.answers];
+        for number in numbers {
+            let item = layout.items.item(database, number / layout.items.records)?;
+            for entry in 0..layout.entries {
+                let (answer, slot) = layout.found(layout.place(*number).1, entry);
+                let value = &mut answers[answer][slot * words..][..words];
+                read_entry((&item, layout.items.bits()), layout.entry_bits, entry, value);
+            }
         }
-        answers.iter().map(|values| Ok(self.scheme.modulus().encode(values)?)).collect()
+        self.exchange.encode(&answers)
     }
 
-    /// The record in the slots of an answer.
-    pub fn record(&self, index: u64, answers: &[Vec<u64>]) -> Vec<u8> {
-        let (layout, words, mut out) = (&self.layout, self.words(), Writer::default());
-        for entry in 0..layout.entries {
-            let (answer, slot) = layout.found(layout.place(index).1, entry);
-            write_value(&mut out, &answers[answer][slot * words..][..words], layout.entry_bits);
+    /// What diagonals select of the first entry.
+    fn stages(
+        &self,
+        matrices: &[PolyMatrix],
+        asked: &Asked,
+        (database, numbers): (&Database, &[u64]),
+        _: &Context,
+    ) -> Result<Vec<Stage>> {
+        let selectors = self.selectors(asked, 1)?;
+        let ciphertext = self.giants(&matrices[0].multiply(&[&selectors], 1)?[0], asked.keys)?;
+        let stage = |number: &u64| {
+            let plaintext = self.column(database, *number)?;
+            Ok(Stage { name: "column", ciphertext: ciphertext.clone(), plaintext })
+        };
+        numbers.iter().map(stage).collect()
+    }
+}
+
+impl Engine {
+    /// The plaintext of the first entry of every item of a record's column.
+    fn column(&self, database: &Database, number: u64) -> Result<Vec<i64>> {
+        let (layout, mut values, words) = (&self.layout, self.exchange.zeros(), self.exchange.words());
+        let first = layout.place(number).0 * layout.classes;
+        for item in first..layout.count().min(first + layout.classes) {
+            let bits = layout.items.item(database, item as u64)?;
+            let value = &mut values[(item - first) * words..][..words];
+            read_entry((&bits, layout.items.bits()), layout.entry_bits, 0, value);
         }
-        layout.items.record(&out.finish(), index)
+        Ok(self.exchange.scheme.modulus().encode(&values)?)
     }
 }

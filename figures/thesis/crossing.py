@@ -1,0 +1,99 @@
+"""The thesis' Figure 5.1: ciphertexts of a query of both protocols, by its formula and by the layouts' own.
+
+The thesis has PIRANA's codewords as long as the number of records asks for. They name columns, of which there are fewer
+by the number of slots: the printed crossings are too late by about that factor.
+"""
+
+from collections.abc import Iterator
+from math import comb, sqrt
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from ..lib import style
+from ..lib.paper import config, printed_rows
+from ..lib.protocols import mathtext, protocol_name
+from ..lib.spec import spec
+from ..lib.units import count_text
+from .tables import PAPER
+
+SPEC = spec("thesis/crossing")
+SLOTS = [1 << power for power in range(7)]
+SHOWN = 16
+"""Slots of the curves that are drawn."""
+POWERS = range(4, 21)
+
+
+def published(records: int, slots: int) -> tuple[float, float]:
+    """Ciphertexts of PIRANA and of a one-hot query, by the thesis: sqrt(2 n) + 2 and 1 + n / s^2."""
+    return sqrt(2 * records) + 2, 1 + records / slots**2
+
+
+def counted(records: int, slots: int) -> tuple[int, int]:
+    """The same of columns, ceil(n / s) of them: the shortest codeword of weight two, and one for the row beside a ciphertext
+    for every s columns."""
+    columns = -(-records // slots)
+    bits = next(bits for bits in range(2, columns + 3) if comb(bits, 2) >= columns)
+    return bits, 1 + -(-columns // slots)
+
+
+def crossing(slots: int) -> int:
+    """The number of records from which on PIRANA's query is the shorter one."""
+    # Between two multiples of s^2 one-hot queries keep their length, and PIRANA's grow: the last tie or loss is before one.
+    last = max(n for n in range(1, 4 * slots**3 + 8, 1 if slots < 8 else slots) if counted(n, slots)[0] >= counted(n, slots)[1])
+    step = range(last, last + slots + 1)
+    return next(n for n in step if counted(n, slots)[0] < counted(n, slots)[1])
+
+
+def data(expected: pd.DataFrame) -> pd.DataFrame:
+    """The curves, and the crossings: printed, by the thesis' formula, and counted."""
+    rows = printed_rows(expected, PAPER, "fig5.1")
+    said = {(row["metric"], int(config(row["config"])["slots"])): row["value"] for row in rows}
+    return pd.DataFrame(_lines(said), columns=SPEC.keys)
+
+
+def _lines(said: dict[tuple[str, int], float]) -> Iterator[dict[str, Any]]:
+    for power in POWERS:
+        records = 1 << power
+        pirana, onehot = published(records, SHOWN)
+        own, other = counted(records, SHOWN)
+        yield {"slots": SHOWN, "records": records, "pirana_published": pirana, "onehot_published": onehot} | {
+            "pirana": own,
+            "onehot": other,
+        }
+    for slots in SLOTS:
+        yield {
+            "slots": slots,
+            "printed": said.get(("intersection_n", slots)),
+            "formula": said.get(("intersection_n_derived", slots)),
+            "counted": crossing(slots),
+        }
+
+
+def drawing(expected: pd.DataFrame) -> style.Drawing:
+    """The figure with its data."""
+    frame = data(expected)
+    height = 2.9
+    figure, grid = style.sheet(height, 1, 2)
+    left, right = grid[0]
+    curves, crossings = frame[frame["records"].notna()], frame[frame["records"].isna()]
+    looks = {name: style.look(name) for name in ("pirana", "onehot")}
+    for name, look in looks.items():
+        left.plot(curves["records"], curves[name], **look.drawn(linestyle="-", markersize=3.6))
+        left.plot(curves["records"], curves[f"{name}_published"], color=look.colour, linestyle=style.DASHES)
+    left.set_xlabel("Records")
+    left.set_ylabel(f"Ciphertexts of a query, {SHOWN} slots")
+    right.plot(crossings["slots"], crossings["counted"], **looks["pirana"].drawn(linestyle="-", markersize=3.6))
+    right.plot(crossings["slots"], crossings["formula"], color=looks["pirana"].colour, linestyle=style.DASHES)
+    right.set_xlabel("Slots")
+    right.set_ylabel("Records at the crossing")
+    for axes in (left, right):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log", base=2)
+    entries: style.Entries = [(style.handle(look), mathtext(protocol_name(name))) for name, look in looks.items()]
+    style.legend(figure, entries, "upper center", (0.5, 1 - 0.03 / height), ncols=2)
+    figure.tight_layout(rect=(0, 0, 1, 1 - 0.24 / height), pad=0.4, w_pad=1.2)
+    at = crossings[crossings["slots"] == SHOWN].iloc[0]
+    words = {"slots": SHOWN, "printed": count_text(int(at["printed"])), "counted": count_text(int(at["counted"]))}
+    return style.Drawing(figure, frame, SPEC.caption(**words))
