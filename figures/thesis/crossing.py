@@ -9,7 +9,6 @@ from math import comb, sqrt
 from typing import Any
 
 import pandas as pd
-from matplotlib.figure import Figure
 
 from ..lib import style
 from ..lib.paper import config, printed_rows
@@ -31,19 +30,19 @@ def published(records: int, slots: int) -> tuple[float, float]:
 
 
 def counted(records: int, slots: int) -> tuple[int, int]:
-    """The same of columns, ceil(n / s) of them: the shortest codeword of weight two, and one for the row beside a ciphertext
-    for every s columns."""
+    """The same of ceil(n / s) columns: the shortest codeword of weight two; one, and one for every s columns."""
     columns = -(-records // slots)
     bits = next(bits for bits in range(2, columns + 3) if comb(bits, 2) >= columns)
     return bits, 1 + -(-columns // slots)
 
 
 def crossing(slots: int) -> int:
-    """The number of records from which on PIRANA's query is the shorter one."""
-    # Between two multiples of s^2 one-hot queries keep their length, and PIRANA's grow: the last tie or loss is before one.
-    last = max(n for n in range(1, 4 * slots**3 + 8, 1 if slots < 8 else slots) if counted(n, slots)[0] >= counted(n, slots)[1])
-    step = range(last, last + slots + 1)
-    return next(n for n in step if counted(n, slots)[0] < counted(n, slots)[1])
+    """The number of records from which on PIRANA's query is the shorter one.
+
+    One-hot queries grow at multiples of s^2 records and PIRANA's at multiples of s: no step of s hides a change."""
+    shorter = [pirana < onehot for pirana, onehot in (counted(c * slots, slots) for c in range(1, 4 * slots**2 + 8))]
+    last = max(c for c, is_shorter in enumerate(shorter, 1) if not is_shorter)
+    return last * slots + 1
 
 
 def data(expected: pd.DataFrame) -> pd.DataFrame:

@@ -44,7 +44,7 @@ Line = dict[str, Any]
 
 
 def column_id(row: dict[str, Any]) -> str:
-    """How the rows of experiments/ name a column: its table, its database or plaintext modulus, and in Table 5.6 its scheme."""
+    """How the rows of experiments/ name a column: its table, and its database or scheme and plaintext modulus."""
     table = str(row["table"])
     if table not in BY_SLOTS:
         return f"{table}/{row['database']}"
@@ -59,7 +59,9 @@ def printed(expected: pd.DataFrame, table: str) -> list[Line]:
         if row["protocol"] not in OWN or row["metric"] not in METRICS:
             continue
         shape = {key: int(row[name]) for key, name in (("records", "num_records"), ("record_bits", "record_bits"))}
-        line = found.setdefault((row["protocol"], column_id(row)), {"name": row["protocol"], "id": column_id(row)} | shape)
+        line = found.setdefault(
+            (row["protocol"], column_id(row)), {"name": row["protocol"], "id": column_id(row)} | shape
+        )
         line[METRICS[row["metric"]]] = row["value"] * (MINUTE if row["unit"] == "m" else 1)
     return list(found.values())
 
