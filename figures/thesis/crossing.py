@@ -12,12 +12,14 @@ import pandas as pd
 
 from ..lib import style
 from ..lib.paper import config, printed_rows
-from ..lib.protocols import mathtext, protocol_name
+from ..lib.protocols import PAPERS, mathtext, protocol_name
 from ..lib.spec import spec
 from ..lib.units import count_text
 from .tables import PAPER
 
 SPEC = spec("thesis/crossing")
+KINDS: dict[str, str] = PAPERS[PAPER]["crossing"]
+"""Our protocols by what their queries are made of."""
 SLOTS = [1 << power for power in range(7)]
 SHOWN = 16
 """Slots of the curves that are drawn."""
@@ -40,7 +42,7 @@ def crossing(slots: int) -> int:
     """The number of records from which on PIRANA's query is the shorter one.
 
     One-hot queries grow at multiples of s^2 records and PIRANA's at multiples of s: no step of s hides a change."""
-    shorter = [pirana < onehot for pirana, onehot in (counted(c * slots, slots) for c in range(1, 4 * slots**2 + 8))]
+    shorter = [codeword < unit for codeword, unit in (counted(c * slots, slots) for c in range(1, 4 * slots**2 + 8))]
     last = max(c for c, is_shorter in enumerate(shorter, 1) if not is_shorter)
     return last * slots + 1
 
@@ -55,12 +57,9 @@ def data(expected: pd.DataFrame) -> pd.DataFrame:
 def _lines(said: dict[tuple[str, int], float]) -> Iterator[dict[str, Any]]:
     for power in POWERS:
         records = 1 << power
-        pirana, onehot = published(records, SHOWN)
-        own, other = counted(records, SHOWN)
-        yield {"slots": SHOWN, "records": records, "pirana_published": pirana, "onehot_published": onehot} | {
-            "pirana": own,
-            "onehot": other,
-        }
+        codeword, unit = published(records, SHOWN)
+        line = {"slots": SHOWN, "records": records, "codeword_published": codeword, "unit_published": unit}
+        yield line | dict(zip(KINDS, counted(records, SHOWN)))
     for slots in SLOTS:
         yield {
             "slots": slots,
@@ -77,20 +76,22 @@ def drawing(expected: pd.DataFrame) -> style.Drawing:
     figure, grid = style.sheet(height, 1, 2)
     left, right = grid[0]
     curves, crossings = frame[frame["records"].notna()], frame[frame["records"].isna()]
-    looks = {name: style.look(name) for name in ("pirana", "onehot")}
-    for name, look in looks.items():
-        left.plot(curves["records"], curves[name], **look.drawn(linestyle="-", markersize=3.6))
-        left.plot(curves["records"], curves[f"{name}_published"], color=look.colour, linestyle=style.DASHES)
+    looks = {kind: style.look(name) for kind, name in KINDS.items()}
+    for kind, look in looks.items():
+        left.plot(curves["records"], curves[kind], **look.drawn(linestyle="-", markersize=3.6))
+        left.plot(curves["records"], curves[f"{kind}_published"], color=look.colour, linestyle=style.DASHES)
     left.set_xlabel("Records")
     left.set_ylabel(f"Ciphertexts of a query, {SHOWN} slots")
-    right.plot(crossings["slots"], crossings["counted"], **looks["pirana"].drawn(linestyle="-", markersize=3.6))
-    right.plot(crossings["slots"], crossings["formula"], color=looks["pirana"].colour, linestyle=style.DASHES)
+    right.plot(crossings["slots"], crossings["counted"], **looks["codeword"].drawn(linestyle="-", markersize=3.6))
+    right.plot(crossings["slots"], crossings["formula"], color=looks["codeword"].colour, linestyle=style.DASHES)
     right.set_xlabel("Slots")
     right.set_ylabel("Records at the crossing")
     for axes in (left, right):
         axes.set_xscale("log", base=2)
         axes.set_yscale("log", base=2)
-    entries: style.Entries = [(style.handle(look), mathtext(protocol_name(name))) for name, look in looks.items()]
+    entries: style.Entries = [
+        (style.handle(looks[kind]), mathtext(protocol_name(name))) for kind, name in KINDS.items()
+    ]
     style.legend(figure, entries, "upper center", (0.5, 1 - 0.03 / height), ncols=2)
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.24 / height), pad=0.4, w_pad=1.2)
     at = crossings[crossings["slots"] == SHOWN].iloc[0]

@@ -14,13 +14,13 @@ from ..lib.cells import MAKERS, database, failure, security
 from ..lib.frame import status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
 from ..lib.paper import config, declared, printed_rows
-from ..lib.protocols import place, series_name
+from ..lib.protocols import PAPERS, place, series_name
 from ..lib.spec import Spec, spec
 from ..lib.table import Cell, Row, Table
 from ..lib.units import has, shape_text, significant
 
 PAPER = "pirana-gbfv"
-OWN = {"GBFV-PIRANA": "pirana", "BFV-PIRANA": "pirana", "PIRANA": "pirana", "GBFV-onehot": "onehot", "CwPIR": "cwpir"}
+OWN: dict[str, str] = PAPERS[PAPER]["printed"]
 """Our protocols by the thesis' names."""
 BY_SLOTS = ("5.4", "5.6")
 """Tables whose columns differ in the plaintext modulus."""

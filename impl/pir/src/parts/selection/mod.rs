@@ -108,9 +108,10 @@ pub trait Selector: Sized {
         indices
     }
 
-    /// Draws what the server publishes.
-    fn draw(&mut self, rng: &mut ChaCha20Rng) {
-        let _ = rng;
+    /// Takes what only the server knows of its database, and draws what it publishes.
+    fn prepare(&mut self, database: &Database, rng: &mut ChaCha20Rng) -> Result<()> {
+        let _ = (database, rng);
+        Ok(())
     }
 
     /// The messages that every client fetches.

@@ -54,7 +54,7 @@ impl<S: Selector> protocol::Server for Server<S> {
     /// Encodes the database (phase `encode`).
     fn new(set: &S::Set, database: &Database, context: &mut Context) -> Result<Self> {
         let mut selector = S::new(set, database.shape(), context.kernel)?;
-        selector.draw(&mut context.rng);
+        selector.prepare(database, &mut context.rng)?;
         let matrix = |(rows, columns)| Ok(PolyMatrix::zero(&selector.exchange().ring, rows, columns)?);
         let mut matrices = selector.matrices().into_iter().map(matrix).collect::<Result<Vec<_>>>()?;
         context.clock.time("encode", Group::Offline, || selector.encode(&mut matrices, database, context))?;

@@ -63,7 +63,7 @@ impl Engine {
 
     /// An encryption of [`Engine::factor`] if the word is the item's, else of 0.
     fn select(&self, operands: &Operands, item: usize, keys: &ServerKeys) -> Result<Ciphertext> {
-        let chosen = self.layout.operands_of(item);
+        let chosen = self.layout.operands_of(self.word(item));
         let whole = match operands {
             Operands::Lifted(all) => {
                 return self.product(chosen.into_iter().map(|i| Cow::Borrowed(&all[i])).collect(), keys);

@@ -17,6 +17,8 @@ numbers! {
         #[serde(flatten)]
         ring: RingNumbers = RingNumbers::new(&set.ring),
         selection: Selection = set.selection,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        keyword_bits: Option<u32> = set.keyword_bits,
         entry_bits: u32 = load.layout.entry_bits,
         entries_per_record: usize = load.layout.entries,
         records_per_item: u64 = load.layout.items.records,

@@ -1,14 +1,19 @@
 //! Where items stand, what is encrypted and what is stored, as both parties know it.
 
+use std::sync::Arc;
+
 use bfv::{Multiplier, expansion_exponents};
+use rand_chacha::ChaCha20Rng;
 use ring::{Kernel, Ntt, Poly, PolyMatrix, PolyPairs};
 
+use super::layout::words_of;
 use super::set::NAME;
 use super::{Layout, Selection, Set};
+use crate::core::database::Keys;
 use crate::core::threads::side_by_side;
-use crate::core::{Context, Database, Record, Result, Shape, Turns};
+use crate::core::{Context, Database, Error, Record, Result, Shape, Turns};
 use crate::parts::bfv::{Asked, Plaintext};
-use crate::parts::selection::{Ciphertext, Exchange, Selector, Stage};
+use crate::parts::selection::{Ciphertext, Exchange, Selector, Stage, Wanted};
 
 /// What a set and a shape determine.
 pub struct Engine {
@@ -23,6 +28,8 @@ pub struct Engine {
     factor: i64,
     /// 1 / factor.
     inverse: i64,
+    /// The keys of records, which the server knows, if they are asked for by key.
+    keys: Option<Arc<Keys>>,
 }
 
 /// Most selected items of a query whose errors are logged.
@@ -69,6 +76,7 @@ impl Selector for Engine {
             constants: (0..weight.max(2)).map(constant).collect::<Result<_>>()?,
             factor: factorial as i64,
             inverse: power(factorial, t - 2),
+            keys: None,
             layout,
             exchange,
             set: set.clone(),
@@ -77,6 +85,35 @@ impl Selector for Engine {
 
     fn exchange(&self) -> &Exchange {
         &self.exchange
+    }
+
+    fn prepare(&mut self, database: &Database, _: &mut ChaCha20Rng) -> Result<()> {
+        self.keys = database.keys().cloned();
+        let refuse = |problem: String| Err(Error::Workload(problem));
+        match (&self.keys, self.set.keyword_bits) {
+            (None, None) => Ok(()),
+            (None, Some(bits)) => {
+                refuse(format!("records are asked for by keys of {bits} bits, and have none. Give --keys."))
+            }
+            (Some(_), None) => {
+                refuse("the set has no keyword_bits, so that records are asked for by number. Leave --keys out.".into())
+            }
+            (Some(keys), Some(bits)) => match keys.list().iter().find(|key| **key >= words_of(bits)) {
+                Some(key) if bits < u64::BITS => {
+                    refuse(format!("key {key} has more than the set's {bits} keyword_bits."))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// A query for each key, of the records that have one.
+    fn assign(&self, names: &[u64]) -> Result<Vec<Wanted>> {
+        let Some(bits) = self.set.keyword_bits else { return self.exchange.one_each(names) };
+        if let Some(key) = names.iter().find(|key| bits < u64::BITS && **key >= words_of(bits)) {
+            return Err(Error::Workload(format!("key {key} has more than the set's {bits} keyword_bits.")));
+        }
+        Ok(names.iter().enumerate().map(|(query, &number)| Wanted { query, number }).collect())
     }
 
     /// A row an item, a matrix for each segment.
@@ -120,7 +157,7 @@ impl Selector for Engine {
     fn query(&self, numbers: &[u64]) -> impl Iterator<Item = Result<Vec<i64>>> {
         let layout = &self.layout;
         numbers.iter().flat_map(move |number| {
-            let ones = layout.ones(layout.item_of(*number));
+            let ones = layout.ones(self.word_of(*number));
             (0..layout.ciphertexts()).map(move |ciphertext| {
                 let (mut z, bits) = (vec![0; self.set.ring.degree], layout.bits_of(ciphertext));
                 ones.iter().filter(|bit| bits.contains(bit)).for_each(|bit| z[bit - bits.start] = 1);
@@ -129,15 +166,24 @@ impl Selector for Engine {
         })
     }
 
+    /// Where records have keys, one of zeros alone stands for none: an empty record.
     fn records(&self, numbers: &[u64], answer: Vec<Vec<i64>>) -> Result<Vec<Record>> {
-        let item = self.layout.bits(answer.into_iter().flatten().map(|z| self.coefficient(z)));
+        let coefficients: Vec<i64> = answer.into_iter().flatten().map(|z| self.coefficient(z)).collect();
+        if self.layout.is_keyed && coefficients.iter().all(|z| *z == 0) {
+            return Ok(vec![Record::new(); numbers.len()]);
+        }
+        let item = self.layout.bits(coefficients.into_iter());
         Ok(numbers.iter().map(|number| self.layout.items.record(&item, *number)).collect())
     }
 
     fn known(&self, database: &Database, numbers: &[u64]) -> Result<Vec<Vec<i64>>> {
         let mut known = Vec::with_capacity(self.layout.polynomials);
         for number in numbers {
-            let item = self.layout.item_of(*number);
+            let Some(index) = database.find(*number) else {
+                known.resize(known.len() + self.layout.polynomials, vec![0; self.set.ring.degree]);
+                continue;
+            };
+            let item = self.layout.item_of(index);
             let bits = self.layout.items.item(database, item as u64)?;
             for z in self.layout.plaintexts(item, &bits) {
                 let multiple: Vec<i64> = z.iter().map(|z| z * self.factor).collect();
@@ -152,11 +198,12 @@ impl Selector for Engine {
         &self,
         _: &[PolyMatrix],
         asked: &Asked,
-        (_, numbers): (&Database, &[u64]),
+        (database, numbers): (&Database, &[u64]),
         _: &Context,
     ) -> Result<Vec<Stage>> {
-        let items: Vec<usize> = numbers.iter().map(|number| self.layout.item_of(*number)).collect();
-        let ones: Vec<usize> = items.iter().flat_map(|item| self.layout.ones(*item)).collect();
+        let found = numbers.iter().filter_map(|number| database.find(*number));
+        let items: Vec<usize> = found.map(|index| self.layout.item_of(index)).collect();
+        let ones: Vec<usize> = numbers.iter().flat_map(|number| self.layout.ones(self.word_of(*number))).collect();
         let bits = self.expand(asked, 1)?;
         let selected =
             self.select_all((asked, &self.operands(bits.clone(), 1)?), 0..self.layout.count().min(MOST_ITEMS), 1)?;
@@ -173,6 +220,16 @@ impl Selector for Engine {
 }
 
 impl Engine {
+    /// The number of an item's word.
+    pub(super) fn word(&self, item: usize) -> u64 {
+        self.keys.as_ref().and_then(|keys| keys.of(item as u64)).unwrap_or(item as u64)
+    }
+
+    /// The number of the word of what is asked for: a key, or the number of a record.
+    fn word_of(&self, number: u64) -> u64 {
+        if self.layout.is_keyed { number } else { self.layout.item_of(number) as u64 }
+    }
+
     /// Makes the plaintexts of an item and stores them.
     fn encode_item(
         &self,

@@ -23,6 +23,7 @@ impl Protocol for Cwpir {
     const NAME: &'static str = set::NAME;
     const SUMMARY: &'static str = "CwPIR: one ciphertext of a constant-weight codeword, expanded obliviously; a product a record; keys uploaded once";
     const ONE_KEY: bool = true;
+    const KEYS: bool = true;
     type Set = Set;
     type Numbers = describe::Numbers;
     type Server = selection::Server<engine::Engine>;

@@ -6,6 +6,7 @@ mod describe;
 mod encode;
 mod engine;
 mod layout;
+mod selector;
 mod set;
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@ mod describe;
 mod engine;
 mod keys;
 mod layout;
+mod selector;
 mod set;
 #[cfg(test)]
 mod tests;
