@@ -36,6 +36,7 @@ PAPERS = {
     "depir": "The DEPIR paper's tables",
     "gadget": "The gadget paper's tables",
     "inspire": "The InsPIRe paper's tables",
+    "pirana": "The tables of the thesis of PIRANA over GBFV",
     "pirouette": "The Pirouette paper's tables",
     "security": "The audit of security",
 }

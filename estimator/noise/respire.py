@@ -174,6 +174,10 @@ def _buckets(layouts: Sequence[dict]) -> Chance:
     )
 
 
+EXACT = 512
+"""Most records that share buckets of which choices are summed; of more their sum is bounded."""
+
+
 def log2_unassigned(records: int, buckets: int, copies: int) -> float:
     """At most, log2 of the chance that records cannot all have a bucket of their own, each with one in each of `copies`
     groups of buckets; whichever records they are.
@@ -184,18 +188,35 @@ def log2_unassigned(records: int, buckets: int, copies: int) -> float:
     """
     sizes = [buckets // copies + (j < buckets % copies) for j in range(copies)]
 
+    def within(size: int, s: int) -> np.ndarray:
+        chosen = np.arange(min(size, s - 1) + 1)
+        with np.errstate(divide="ignore"):
+            return np.asarray(_log2_choices(size, chosen) + s * np.log2(chosen / size))
+
     def confined(s: int) -> float:
+        parts = [within(size, s) for size in sizes]
+        if s > EXACT:
+            return float(_log2_choices(records, np.array(s))) + _coefficient_bound(parts, s - 1)
         total = np.ones(1)
-        for size in sizes:
-            chosen = np.arange(min(size, s - 1) + 1)
-            with np.errstate(divide="ignore"):
-                within = np.exp2(_log2_choices(size, chosen) + s * np.log2(chosen / size))
-            total = np.convolve(total, within)[:s]
+        for part in parts:
+            total = np.convolve(total, np.exp2(part))[:s]
         with np.errstate(divide="ignore"):
             return float(_log2_choices(records, np.array(s)) + np.log2(total[s - 1] if len(total) == s else 0.0))
 
     terms = [confined(s) for s in range(2, records + 1)]
     return min(float(np.logaddexp2.reduce(terms)), 0.0) if terms else -np.inf
+
+
+def _coefficient_bound(parts: Sequence[np.ndarray], degree: int) -> float:
+    """At least log2 of a coefficient of the product of polynomials whose coefficients have these logarithms.
+
+    It is at most the product's value at x over x^degree for any x > 0; here for that at which each has its share."""
+    if sum(len(part) - 1 for part in parts) < degree:
+        return -np.inf
+    place = max(1, min(degree // len(parts), min(len(part) for part in parts) - 1))
+    slope = float(parts[0][place - 1] - parts[0][place]) if place > 1 else -float(parts[0][place])
+    tilted = [part + slope * np.arange(len(part)) for part in parts]
+    return sum(float(np.logaddexp2.reduce(part)) for part in tilted) - slope * degree
 
 
 def _log2_choices(n: int, chosen: np.ndarray) -> np.ndarray:

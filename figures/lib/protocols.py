@@ -54,7 +54,7 @@ class Steps:
 
 
 PROTOCOLS = {key: Protocol(key, **entry) for key, entry in DOCUMENT["protocols"].items()}
-PAPERS: dict[str, dict[str, list[str]]] = DOCUMENT["papers"]
+PAPERS: dict[str, dict[str, Any]] = DOCUMENT["papers"]
 STEPS = {key: Steps(key, **entry) for key, entry in DOCUMENT["steps"].items()}
 MACROS = [macro for protocol in PROTOCOLS.values() for macro in protocol.macros]
 IDS = {protocol.in_print: protocol.id for protocol in PROTOCOLS.values()}

@@ -69,9 +69,14 @@ def test_unit_vectors_have_four_products_for_one(described):
     assert added["one-hot"] / added["binary"] == pytest.approx(2.0, rel=0.02)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("further", ["one-hot", "binary"])
-@pytest.mark.parametrize("name", SETS)
+#: Sets and further dimensions that run: the first takes seconds.
+RUNS = [("repaired-20", "one-hot")]
+RUNS += [(name, further) for name in SETS for further in ("one-hot", "binary") if (name, further) not in RUNS]
+
+
+@pytest.mark.parametrize(
+    ("name", "further"), [RUNS[0], *(pytest.param(*run, marks=pytest.mark.slow) for run in RUNS[1:])]
+)
 def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further):
     out = tmp_path / "r.json"
     # Eight coordinates of the first dimension, a dimension of two and one of four, or three of two; none is empty.

@@ -100,6 +100,15 @@ def test_the_bound_on_batches_is_above_the_rate_and_near_it():
     assert respire.log2_unassigned(1, 9, 3) == -np.inf
 
 
+@pytest.mark.parametrize(("records", "buckets", "slack"), [(256, 4096, 1e-6), (512, 1024, 1e-6), (256, 409, 5.0)])
+def test_of_many_records_the_sum_is_bounded_from_above(monkeypatch, records, buckets, slack):
+    exact = respire.log2_unassigned(records, buckets, 3)
+    monkeypatch.setattr(respire, "EXACT", 16)
+    assert exact <= respire.log2_unassigned(records, buckets, 3) <= exact + slack
+    # Numbers beyond those of double precision.
+    assert -70 < respire.log2_unassigned(4096, 8192, 3) < -50
+
+
 def assignable(sets):
     """Whether each set has an element of its own."""
     owners = {}

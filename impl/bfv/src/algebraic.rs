@@ -56,7 +56,12 @@ impl<W: Word> Algebraic<W> {
         };
         let moduli = ring.rns().moduli();
         let t_inverse = moduli.iter().map(inverse).collect::<Result<_, _>>()?;
-        Ok(Self { ring: ring.clone(), reduction: Conversion::new(moduli, &[modulus]), t: modulus, t_inverse })
+        Ok(Self {
+            ring: ring.clone(),
+            reduction: Conversion::new(ring.vectors(), moduli, &[modulus]),
+            t: modulus,
+            t_inverse,
+        })
     }
 
     /// The ring.
@@ -186,7 +191,9 @@ impl<W: Word> Algebraic<W> {
             return Err(BfvError::Mismatch("a scheme and one that does not have its first primes"));
         }
         let (first, dropped) = self.ring.rns().moduli().split_at(kept);
-        let (division, remainder) = (Division::new(dropped, first), Conversion::new(dropped, &[self.t]));
+        let vectors = self.ring.vectors();
+        let (division, remainder) =
+            (Division::new(vectors, dropped, first), Conversion::new(vectors, dropped, &[self.t]));
         let t = &self.t;
         let b = dropped.iter().fold(W::from_u64(1), |b, q| t.mul(b, t.reduce_u64(q.value().to_u64())));
         let inverse = t.inverse(b).ok_or(BfvError::Mismatch("a plaintext modulus and a prime that divides it"))?;

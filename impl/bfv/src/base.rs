@@ -1,6 +1,6 @@
 //! Numbers from one residue number system in another, and their rounded division by what is dropped.
 
-use ring::{Modulus, Ring, Word};
+use ring::{Kind, Modulus, Ring, RingShape, Vectors, Word, Work};
 
 /// Coefficients converted at a time: what they need stays in the first cache.
 const BLOCK: usize = 256;
@@ -11,6 +11,7 @@ const BLOCK: usize = 256;
 /// precision, so that x within 2^-45 Q of Q/2 may count as x - Q or x + Q: equal modulo Q, and as small to that part.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversion<W> {
+    vectors: Vectors,
     from: Vec<Modulus<W>>,
     /// (Q/q_i)^-1 modulo q_i with its Shoup quotient, and 1/q_i.
     parts: Vec<(W, W, f64)>,
@@ -29,9 +30,22 @@ struct Target<W> {
     negated: u64,
 }
 
+/// The work of [`Conversion::convert`] for `polynomials` of a ring's degree from the ring's primes to `to` others: a product for each pair of
+/// primes and one for the multiple of Q; from one prime a sum for each other.
+pub(crate) fn conversion_work(ring: RingShape, to: usize, polynomials: u64) -> Work {
+    let kind = if ring.primes > 1 { Kind::ConvertedResidues } else { Kind::ResidueMultiplyAdds };
+    let terms = if ring.primes > 1 { ring.primes + 1 } else { 1 };
+    Work::of(kind, &[(ring.degree * to * terms) as u64, polynomials])
+}
+
+/// The work of [`Division::divide`] for `polynomials`, by what is dropped and how many primes are kept.
+pub(crate) fn division_work(dropped: RingShape, kept: usize, polynomials: u64) -> Work {
+    conversion_work(dropped, kept, polynomials) + RingShape { primes: kept, ..dropped }.products(polynomials)
+}
+
 impl<W: Word> Conversion<W> {
     /// From some moduli to others; all of them are distinct primes.
-    pub(crate) fn new(from: &[Modulus<W>], to: &[Modulus<W>]) -> Self {
+    pub(crate) fn new(vectors: Vectors, from: &[Modulus<W>], to: &[Modulus<W>]) -> Self {
         let cofactor = |modulus: &Modulus<W>, i: usize| {
             let others = from.iter().enumerate().filter(|(j, _)| *j != i);
             others.fold(W::from_u64(1), |product, (_, q)| modulus.mul(product, modulus.reduce_u64(q.value().to_u64())))
@@ -52,6 +66,7 @@ impl<W: Word> Conversion<W> {
             parts: from.iter().enumerate().map(part).collect(),
             to: to.iter().map(target).collect(),
             from: from.to_vec(),
+            vectors,
         }
     }
 
@@ -84,12 +99,13 @@ impl<W: Word> Conversion<W> {
                         *sum = *quotient as u64 * target.negated;
                     }
                     for (scaled, factor) in scaled.iter().zip(&target.factors) {
+                        // Compilers then know that words of 32 bits take one product.
+                        let factor = if W::BITS == 32 { factor & u64::from(u32::MAX) } else { *factor };
                         for (sum, scaled) in sums.iter_mut().zip(scaled) {
                             *sum += scaled.to_u64() * factor;
                         }
                     }
-                    let out = &mut out[start..start + length];
-                    out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = target.modulus.reduce_u64(*sum));
+                    self.vectors.reduce(&target.modulus, &sums[..length], &mut out[start..start + length]);
                     continue;
                 }
                 for (j, out) in out[start..start + length].iter_mut().enumerate() {
@@ -128,9 +144,9 @@ pub(crate) struct Division<W> {
 
 impl<W: Word> Division<W> {
     /// Drops some moduli and keeps others; all of them are distinct primes.
-    pub(crate) fn new(dropped: &[Modulus<W>], kept: &[Modulus<W>]) -> Self {
+    pub(crate) fn new(vectors: Vectors, dropped: &[Modulus<W>], kept: &[Modulus<W>]) -> Self {
         let inverse = |modulus: &Modulus<W>| modulus.inverse(product(modulus, dropped)).unwrap_or_default();
-        Self { remainder: Conversion::new(dropped, kept), inverses: kept.iter().map(inverse).collect() }
+        Self { remainder: Conversion::new(vectors, dropped, kept), inverses: kept.iter().map(inverse).collect() }
     }
 
     /// What the residues `kept` of numbers become, whose residues modulo the dropped primes are `dropped`. `transform` makes of

@@ -4,7 +4,6 @@
 
 mod algebraic;
 mod base;
-mod ciphertext;
 mod error;
 mod multiply;
 pub mod noise;
@@ -16,7 +15,6 @@ pub mod switching;
 mod tests;
 
 pub use algebraic::{Algebraic, AlgebraicCiphertext};
-pub use ciphertext::Ciphertext;
 pub use error::BfvError;
 pub use multiply::{Lifted, Multiplier, MultiplyShape, Tensor};
 pub use plain::{Family, ModulusId, PlainModulus};

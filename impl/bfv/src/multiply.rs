@@ -3,9 +3,8 @@
 //! (t/q) times the tensor product, rounded, in residues: operands are lifted to a second ring whose modulus holds what q does not,
 //! each once for any number of products; sums of products are scaled down and relinearised once.
 
-use crate::base::{Conversion, Division};
+use crate::base::{Conversion, Division, conversion_work, division_work};
 use crate::error::{BfvError, parameter};
-use crate::plain::ModulusId;
 use crate::scheme::Scheme;
 use crate::switching::{RnsGadget, SwitchShape, SwitchingKey};
 use lattice::Rlwe;
@@ -18,7 +17,6 @@ pub struct Multiplier<W: Word> {
     ring: Arc<Ring<W>>,
     /// The second ring, of modulus B.
     extension: Arc<Ring<W>>,
-    modulus: ModulusId,
     /// t(X) in both.
     t: [Poly<W, Ntt>; 2],
     lift: Conversion<W>,
@@ -97,14 +95,9 @@ impl MultiplyShape {
         RingShape { primes: self.extension, ..self.ring }
     }
 
-    /// The work of taking residues modulo one set of primes to another: a product for each pair of primes.
-    fn conversions(self, polynomials: u64) -> Work {
-        self.ring.products(polynomials.saturating_mul(self.extension as u64))
-    }
-
     /// The work of [`Multiplier::lift`].
     pub fn lift_work(self) -> Work {
-        self.both().transforms(2) + self.conversions(2)
+        self.both().transforms(2) + conversion_work(self.ring, self.extension, 2)
     }
 
     /// The work of [`Multiplier::add_product`].
@@ -114,7 +107,10 @@ impl MultiplyShape {
 
     /// The work of [`Multiplier::scale_down`].
     pub fn scale_down_work(self) -> Work {
-        self.both().products(3) + self.both().transforms(3) + self.conversions(6) + self.extended().products(3)
+        self.both().products(3)
+            + self.both().transforms(3)
+            + division_work(self.ring, self.extension, 3)
+            + conversion_work(self.extended(), self.ring.primes, 3)
     }
 
     /// The work of [`Multiplier::multiply`] of two lifted operands.
@@ -135,21 +131,15 @@ impl<W: Word> Multiplier<W> {
         let chosen = extension::<W>(n, ring.primes(), scheme.modulus().sum_norm(), terms)?;
         let extension = Ring::new(n, &chosen, ring.kernel())?;
         let extended_t = scheme.modulus().in_ring(&extension);
-        let (own, other) = (ring.rns().moduli(), extension.rns().moduli());
+        let (own, other, vectors) = (ring.rns().moduli(), extension.rns().moduli(), ring.vectors());
         Ok(Self {
             t: [scheme.t().clone(), extended_t],
-            lift: Conversion::new(own, other),
-            division: Division::new(own, other),
-            back: Conversion::new(other, own),
-            modulus: scheme.modulus().id(),
+            lift: Conversion::new(vectors, own, other),
+            division: Division::new(vectors, own, other),
+            back: Conversion::new(vectors, other, own),
             ring: ring.clone(),
             extension,
         })
-    }
-
-    /// The plaintext modulus.
-    pub fn modulus(&self) -> ModulusId {
-        self.modulus
     }
 
     /// What the cost of its products depends on.

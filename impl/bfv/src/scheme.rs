@@ -236,27 +236,6 @@ impl<W: Word> Scheme<W> {
         Ok(self.times_t(&errors, |sum, x, coefficient| sum + x * coefficient as f64))
     }
 
-    /// The scheme of the ring's first primes: of answers switched to them.
-    ///
-    /// # Errors
-    /// More primes than the ring has, none, too few for the plaintext modulus.
-    pub fn prefix(&self, primes: usize) -> Result<Self, BfvError> {
-        let ring = self
-            .ring
-            .prefix(primes)
-            .ok_or_else(|| parameter(format!("answers keep 1 to {} primes, not {primes}", self.ring.primes().len())))?;
-        Self::new(&ring, &self.modulus)
-    }
-
-    /// The scheme of the plaintexts' images under X -> X^exponent: of t(X^exponent).
-    ///
-    /// # Errors
-    /// An even exponent.
-    pub fn image(&self, exponent: u64) -> Result<Self, BfvError> {
-        let modulus = self.modulus.image(exponent)?;
-        if modulus == self.modulus { Ok(self.clone()) } else { Self::new(&self.ring, &modulus) }
-    }
-
     /// The work of [`Self::scale`].
     pub fn scale_work(ring: RingShape, modulus: &PlainModulus) -> Work {
         modulus.shorten_work() + ring.transforms(1) + ring.products(1)

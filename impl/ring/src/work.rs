@@ -102,6 +102,8 @@ kinds! {
     Divisions = "divisions",
     /// A word of a hint, switched and cut into digits.
     HintWords = "hint_words",
+    /// A product in taking residues modulo several primes to residues modulo others.
+    ConvertedResidues = "converted_residues",
     /// A coefficient switched to a smaller modulus.
     CoefficientsSwitched = "coefficients_switched",
     /// A block of a pseudorandom function, at inputs in no order.

@@ -1,6 +1,6 @@
 //! How masks are cut into digits, and the rings of ciphertexts and keys.
 
-use crate::base::Division;
+use crate::base::{Division, division_work};
 use crate::error::{BfvError, parameter};
 use lattice::RingGadget;
 use ring::{Kind, Modulus, Ring, RingShape, Word, Work};
@@ -48,7 +48,7 @@ pub struct SwitchShape {
 
 impl SwitchShape {
     /// The keys' ring.
-    pub(super) fn keys(self) -> RingShape {
+    pub fn keys(self) -> RingShape {
         RingShape { primes: self.ring.primes + self.special, ..self.ring }
     }
 
@@ -65,8 +65,8 @@ impl SwitchShape {
     /// The work of [`RnsGadget::switch_mask`]: the sum, its division by P, the automorphism.
     pub fn switch_mask_work(self) -> Work {
         let division = if self.special > 0 {
-            // A residue of each prime of q takes a product with one of each special prime.
-            self.keys().transforms(1) + self.ring.products(self.special as u64 + 1)
+            let dropped = RingShape { primes: self.special, ..self.ring };
+            self.keys().transforms(1) + division_work(dropped, self.ring.primes, 1)
         } else {
             Work::default()
         };
@@ -131,7 +131,7 @@ impl<W: Word> RnsGadget<W> {
         let ring =
             ring.ok_or_else(|| parameter(format!("{special} special primes of {primes} leave none for ciphertexts")))?;
         let (kept, dropped) = key_ring.rns().moduli().split_at(primes - special);
-        let division = (special > 0).then(|| Division::new(dropped, kept));
+        let division = (special > 0).then(|| Division::new(key_ring.vectors(), dropped, kept));
         Ok(Self { ring, key_ring: key_ring.clone(), cut, division })
     }
 

@@ -147,7 +147,7 @@ impl<W: Word> SeededKey<W> {
 #[derive(Clone, Debug)]
 pub struct KeyHalf<W: Word> {
     pub(super) rows: Vec<Poly<W, Ntt>>,
-    map: Automorphism,
+    pub(super) map: Automorphism,
 }
 
 impl<W: Word> KeyHalf<W> {

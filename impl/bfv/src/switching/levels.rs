@@ -1,25 +1,21 @@
-//! The automorphism keys of an oblivious expansion.
+//! The automorphism keys of an oblivious expansion (Angel, Chen, Laine, Setty, IEEE S&P 2018), which [`CoefficientTree`] makes.
+//!
+//! [`CoefficientTree`]: lattice::convert::CoefficientTree
 
 use super::gadget::{RnsGadget, SwitchShape};
-use super::key::{SeededKey, SwitchingKey};
+use super::key::SwitchingKey;
 use crate::error::BfvError;
 use lattice::convert::Levels;
-use lattice::{LatticeError, Masks, Rlwe, RlweKey, Workspace};
-use rand::RngCore;
-use ring::{Automorphism, Coefficient, DiscreteGaussian, Ring, Word, Work};
-use std::ops::RangeInclusive;
+use lattice::{LatticeError, Rlwe, Workspace};
+use ring::{Coefficient, Ring, Word, Work};
 
-/// Keys of X -> X^(2^level + 1) for consecutive levels, with the gadget that they were made with.
-#[derive(Clone, Debug)]
-pub struct LevelKeys<W: Word> {
-    gadget: RnsGadget<W>,
-    first: u32,
-    keys: Vec<(Automorphism, SwitchingKey<W>)>,
-}
+/// Keys among which those of an expansion's levels are, and the gadget that they were made with.
+#[derive(Clone, Copy, Debug)]
+pub struct LevelKeys<'a, W: Word>(pub &'a RnsGadget<W>, pub &'a [SwitchingKey<W>]);
 
-/// The exponent 2^level + 1.
-fn exponent(level: u32) -> u64 {
-    (1 << level) + 1
+/// The exponents of the keys that an expansion of `depth` levels takes in a ring of degree `n`, from the first level: N / 2^i + 1.
+pub fn expansion_exponents(n: usize, depth: u32) -> impl DoubleEndedIterator<Item = u64> {
+    (0..depth).map(move |level| (n as u64 >> level) + 1)
 }
 
 impl SwitchShape {
@@ -30,54 +26,9 @@ impl SwitchShape {
     }
 }
 
-impl<W: Word> LevelKeys<W> {
-    /// Fresh keys of those levels as they travel, by level; `secret` is modulo the primes of keys.
-    ///
-    /// # Errors
-    /// A level 0, whose exponent would be even; a secret of another ring than the gadget's keys.
-    pub fn seeded(
-        gadget: &RnsGadget<W>,
-        secret: &RlweKey<W>,
-        levels: RangeInclusive<u32>,
-        error: &DiscreteGaussian,
-        masks: &mut Masks,
-        rng: &mut impl RngCore,
-    ) -> Result<Vec<SeededKey<W>>, BfvError> {
-        levels.map(|level| SeededKey::automorphism(gadget, secret, exponent(level), error, masks, rng)).collect()
-    }
-
-    /// The keys that [`SeededKey::to_bytes`] wrote, of consecutive levels from `first` on.
-    ///
-    /// # Errors
-    /// A level 0, a wrong number of bytes, a residue not below its prime, padding that is not zero.
-    pub fn read<'a>(
-        gadget: &RnsGadget<W>,
-        first: u32,
-        messages: impl IntoIterator<Item = &'a [u8]>,
-    ) -> Result<Self, BfvError> {
-        let key = |(level, bytes)| {
-            let key = SeededKey::from_bytes(gadget, exponent(level), bytes)?.expand(gadget)?;
-            Ok((Automorphism::new(gadget.ring().n(), exponent(level))?, key))
-        };
-        let keys = (first..).zip(messages).map(key).collect::<Result<_, BfvError>>()?;
-        Ok(Self { gadget: gadget.clone(), first, keys })
-    }
-
-    /// Bytes in memory of the key of a level: masks and bodies, each half with two tables of its automorphism, and two more of it.
-    pub fn memory_bytes(shape: SwitchShape) -> u64 {
-        let tables = 3 * 2 * size_of::<u32>() * shape.ring.degree;
-        2 * shape.rows as u64 * shape.keys().poly_bytes() + tables as u64
-    }
-
-    /// Bytes in memory.
-    pub fn bytes(&self) -> usize {
-        self.keys.iter().map(|(map, key)| map.bytes() + key.bytes()).sum()
-    }
-}
-
-impl<W: Word> Levels<W> for &LevelKeys<W> {
+impl<W: Word> Levels<W> for LevelKeys<'_, W> {
     fn ring(&self) -> &Ring<W> {
-        self.gadget.ring()
+        self.0.ring()
     }
 
     fn map(
@@ -87,17 +38,17 @@ impl<W: Word> Levels<W> for &LevelKeys<W> {
         _: &mut Workspace<W>,
         out: &mut Rlwe<W, Coefficient>,
     ) -> Result<(), LatticeError> {
-        let ring = self.gadget.ring();
+        let (Self(gadget, keys), ring) = (self, self.ring());
         if ![&input.a, &input.b, &out.a, &out.b].into_iter().all(|poly| ring.owns(poly)) {
             return Err(LatticeError::Mismatch("keys and a ciphertext of another ring"));
         }
-        let key = level.checked_sub(self.first).and_then(|index| self.keys.get(index as usize));
+        let key = keys.iter().find(|key| key.exponent() == (1 << level) + 1);
         let missing = || LatticeError::Parameter(format!("no automorphism key for the exponent 2^{level} + 1"));
-        let (map, key) = key.ok_or_else(missing)?;
-        let digits = self.gadget.digits_of_coefficients(&input.a);
+        let key = key.ok_or_else(missing)?;
+        let digits = gadget.digits_of_coefficients(&input.a);
         let refused = |error: BfvError| LatticeError::Parameter(error.to_string());
-        ring.automorphism_coefficient_into(&input.b, map, &mut out.b);
-        let sum = |half| self.gadget.switch_mask(&digits, half).map(|sum| ring.inverse(sum)).map_err(refused);
+        ring.automorphism_coefficient_into(&input.b, &key.bodies().map, &mut out.b);
+        let sum = |half| gadget.switch_mask(&digits, half).map(|sum| ring.inverse(sum)).map_err(refused);
         out.a.copy_from(&sum(key.masks())?);
         ring.add_assign(&mut out.b, &sum(key.bodies())?);
         Ok(())

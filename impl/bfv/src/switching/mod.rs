@@ -6,7 +6,6 @@
 
 mod chain;
 mod digits;
-mod expand;
 mod gadget;
 mod key;
 mod levels;
@@ -14,7 +13,6 @@ mod switch;
 
 pub use chain::{ChainKeys, RotationChain};
 pub use digits::Digits;
-pub use expand::expansion_exponents;
 pub use gadget::{RnsGadget, SwitchShape};
 pub use key::{KeyHalf, SeededKey, SwitchingKey};
-pub use levels::LevelKeys;
+pub use levels::{LevelKeys, expansion_exponents};

@@ -2,7 +2,7 @@
 
 use super::setup::{SIGMA, Shape};
 use super::*;
-use crate::{Multiplier, RnsGadget};
+use crate::{Multiplier, RnsGadget, Scheme};
 use lattice::noise::Moments;
 
 const KEYS: u64 = 20;
@@ -118,7 +118,7 @@ fn measure(shape: Shape, family: Family, tolerance: f64) {
         let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
         let relinearisation = setup.relinearisation_key();
         let rotation = setup.rotation_key(setup.modulus().id().rotation(1));
-        let short = setup.scheme.prefix(1).unwrap();
+        let short = Scheme::new(&setup.ring().prefix(1).unwrap(), setup.modulus()).unwrap();
         let short_key = lattice::RlweKey::from_coefficients(short.ring(), setup.key.coefficients().to_vec()).unwrap();
         for _ in 0..4 {
             let [x, y] = [0; 2].map(|_| setup.plaintext());

@@ -1,7 +1,7 @@
 //! A scheme with its keys, at toy size.
 
 use super::*;
-use crate::{LevelKeys, RnsGadget, Scheme, SeededKey, SwitchingKey};
+use crate::{RnsGadget, Scheme, SeededKey, SwitchingKey, expansion_exponents};
 use lattice::{Masks, RingGadget, Rlwe, RlweKey, Secret, Workspace};
 use ring::primes::primes_below;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Ntt, Poly, Ring, Seed, StdDev, Word};
@@ -153,13 +153,15 @@ pub(crate) fn cases() -> Vec<(Shape, Family)> {
     ]
 }
 
-/// Keys of those levels of an expansion, as they travelled.
-pub(crate) fn level_keys<W: Word>(setup: &mut Setup<W>, levels: std::ops::RangeInclusive<u32>) -> LevelKeys<W> {
-    let first = *levels.start();
+/// Keys of an expansion of that many levels, as they travelled.
+pub(crate) fn level_keys<W: Word>(setup: &mut Setup<W>, depth: u32) -> Vec<SwitchingKey<W>> {
+    let n = setup.ring().n();
     let Setup { gadget, wide, error, masks, rng, .. } = setup;
-    let keys = LevelKeys::seeded(gadget, wide, levels, error, masks, rng).unwrap();
-    let messages: Vec<_> = keys.iter().map(|key| key.to_bytes(gadget)).collect();
-    LevelKeys::read(gadget, first, messages.iter().map(Vec::as_slice)).unwrap()
+    let key = |exponent| {
+        let bytes = SeededKey::automorphism(gadget, wide, exponent, error, masks, rng).unwrap().to_bytes(gadget);
+        SeededKey::from_bytes(gadget, exponent, &bytes).unwrap().expand(gadget).unwrap()
+    };
+    expansion_exponents(n, depth).map(key).collect()
 }
 
 /// An empty workspace.

@@ -2,7 +2,7 @@
 
 use super::setup::{Shape, cases, level_keys, workspace};
 use super::*;
-use crate::{ChainKeys, Ciphertext, KeyHalf, RnsGadget, RotationChain, Scheme, SeededKey, expansion_exponents};
+use crate::{ChainKeys, KeyHalf, LevelKeys, RnsGadget, RotationChain, Scheme, SeededKey};
 use lattice::convert::CoefficientTree;
 use lattice::{Masks, Rlwe};
 use proptest::prelude::*;
@@ -60,19 +60,21 @@ fn expansion_takes_coefficients_apart() {
     for (shape, family) in cases().into_iter().filter(|(_, family)| matches!(family, Family::Integer { .. })) {
         let mut setup = Setup::<u64>::new(shape, family, 5);
         let (z, n) = (setup.plaintext(), shape.n);
-        let ciphertext = setup.encrypt(&z);
+        let ciphertext = setup.encrypt(&z).inverse(setup.ring());
         for (depth, count) in [(0, 1), (1, 2), (3, 5), (4, 16), (6, 64), (6, 33)] {
-            let keys: Vec<_> = expansion_exponents(n, depth).map(|exponent| setup.rotation_key(exponent)).collect();
-            let keys: Vec<_> = keys.iter().collect();
-            let found = setup.gadget.expand(&ciphertext, count, &keys).unwrap();
+            let (keys, mut workspace) = (level_keys(&mut setup, depth), workspace());
+            let (levels, positions): (_, Vec<_>) = (LevelKeys(&setup.gadget, &keys), (0..count).collect());
+            let tree = CoefficientTree::new(levels, &ciphertext, depth, &positions, &mut workspace).unwrap();
+            let found: Vec<_> = tree.map(Result::unwrap).collect();
             assert_eq!(found.len(), count);
-            for (j, found) in found.iter().enumerate() {
+            for (j, found) in found {
+                let found = &found.forward(setup.ring());
                 let kept = |k: usize| (k % (1 << depth) == j).then_some(k - j);
                 let mut expected = vec![0; n];
                 (0..n).for_each(|k| kept(k).map_or((), |place| expected[place] = z[k]));
                 assert_eq!(setup.decrypt(found), expected, "{family:?}, {j} of {count} at depth {depth}");
             }
-            assert!(setup.gadget.expand(&ciphertext, (1 << depth) + 1, &keys).is_err());
+            assert!(CoefficientTree::new(levels, &ciphertext, depth, &[1 << depth], &mut workspace).is_err());
         }
     }
 }
@@ -87,13 +89,14 @@ fn expansions_take_a_phase_apart() {
         if of_integers {
             setup = setup.of_integers(1 << 14, 0);
         }
-        let keys = level_keys(&mut setup, 2..=6);
+        let keys = level_keys(&mut setup, 5);
         let messages: Vec<i64> = (0..64).map(|j| if j < 32 { (j - 9) << 60 } else { 0 }).collect();
         let ring = setup.ring().clone();
         let fresh = setup.key.encrypt(&ring.from_signed(&messages), &setup.error, &mut setup.masks, &mut setup.rng);
         let (positions, mut workspace) = ([5, 0, 31, 16], workspace());
         let input = fresh.expand(&ring).inverse(&ring);
-        let tree = CoefficientTree::new(&keys, &input, 5, &positions, &mut workspace).unwrap();
+        let levels = LevelKeys(&setup.gadget, &keys);
+        let tree = CoefficientTree::new(levels, &input, 5, &positions, &mut workspace).unwrap();
         let mut squares = 0.0;
         for output in tree {
             let (index, output) = output.unwrap();
@@ -109,28 +112,24 @@ fn expansions_take_a_phase_apart() {
         let rounding = if special > 0 { (1.0 + 64.0 * 2.0 / 3.0) / 12.0 } else { 0.0 };
         let expected = 31.0 * (key + rounding) + 3.2 * 3.2 / 32.0;
         assert!((squares / expected).log2().abs() < 1.5, "{special} special primes: {squares} for {expected}");
-        assert!(CoefficientTree::new(&keys, &input, 6, &[0], &mut workspace).unwrap().any(|found| found.is_err()));
+        assert!(CoefficientTree::new(levels, &input, 6, &[0], &mut workspace).unwrap().any(|found| found.is_err()));
     }
 }
 
+/// What is encrypted under t(X) is, mapped by X -> X^k, encrypted under t(X^k).
 #[test]
-fn automorphisms_change_the_modulus_that_ciphertexts_carry() {
+fn automorphisms_change_the_plaintext_modulus() {
     for (shape, family) in cases() {
         let mut setup = Setup::<u64>::new(shape, family, 2);
-        let (z, mut schemes) = (setup.plaintext(), vec![setup.scheme.clone()]);
-        let mut ciphertext = Ciphertext { rlwe: setup.encrypt(&z), modulus: setup.modulus().id() };
-        let mut expected = z.clone();
+        let (mut expected, mut modulus) = (setup.plaintext(), setup.modulus().clone());
+        let mut ciphertext = setup.encrypt(&expected);
         for exponent in [3, 7, 2 * shape.n as u64 - 5] {
             let key = setup.rotation_key(exponent);
-            ciphertext = ciphertext.automorphism(&setup.gadget, &key).unwrap();
-            let scheme: Scheme<u64> = schemes.last().unwrap().image(exponent).unwrap();
-            expected = scheme.modulus().shorten(&scheme.modulus().substitute(&expected, exponent).unwrap()).unwrap();
-            assert_eq!(ciphertext.decrypt(&scheme, &setup.key).unwrap(), expected, "{family:?}, X^{exponent}");
-            let other = Ciphertext { rlwe: setup.encrypt(&z), modulus: setup.modulus().id() };
-            let same = other.modulus == ciphertext.modulus;
-            assert_eq!(ciphertext.clone().add_assign(setup.ring(), &other).is_ok(), same);
-            assert_eq!(ciphertext.decrypt(&setup.scheme, &setup.key).is_ok(), same);
-            schemes.push(scheme);
+            ciphertext = setup.gadget.automorphism(&ciphertext, &key).unwrap();
+            modulus = modulus.image(exponent).unwrap();
+            expected = modulus.shorten(&modulus.substitute(&expected, exponent).unwrap()).unwrap();
+            let scheme = Scheme::new(setup.ring(), &modulus).unwrap();
+            assert_eq!(scheme.decrypt(&setup.key, &ciphertext).unwrap(), expected, "{family:?}, X^{exponent}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::setup::{Shape, cases, level_keys, workspace};
 use super::*;
-use crate::{ChainKeys, Diagonals, Multiplier, RotationChain, Scheme, expansion_exponents};
+use crate::{ChainKeys, Diagonals, LevelKeys, Multiplier, RotationChain, Scheme};
 use lattice::convert::{CoefficientTree, tree_work};
 use ring::ntt::transforms_done;
 use ring::{Kind, Work};
@@ -50,10 +50,6 @@ fn transforms_are_counted() {
             (1..4).for_each(|step| bodies = chain.turn(gadget, step, &bodies, &keys).unwrap());
         });
 
-        let keys: Vec<_> = expansion_exponents(n, 3).map(|exponent| setup.rotation_key(exponent)).collect();
-        let keys: Vec<_> = keys.iter().collect();
-        check(n, &switch.expand_work(3, 5), || drop(setup.gadget.expand(&ciphertext, 5, &keys).unwrap()));
-
         let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
         let products = multiplier.shape();
         check(n, &products.lift_work(), || drop(multiplier.lift(&ciphertext).unwrap()));
@@ -85,16 +81,15 @@ fn transforms_of_an_expansion_are_counted() {
         let shape = Shape { n: 64, bits: 28, primes: 2, special, base_log2: 14 };
         let mut setup = Setup::<u64>::new(shape, Family::Integer { t: 257 }, 1);
         let ciphertext = setup.encrypt(&[0; 64]).inverse(setup.ring());
-        let keys = level_keys(&mut setup, 2..=6);
+        let keys = level_keys(&mut setup, 5);
         let (positions, workspace) = ([0, 16, 8, 3], &mut workspace());
         let ring = setup.ring().shape();
         let work = tree_work(ring, setup.gadget.shape().level_work(), &positions, 5);
         check(64, &work, || {
-            let tree = CoefficientTree::new(&keys, &ciphertext, 5, &positions, workspace).unwrap();
+            let levels = LevelKeys(&setup.gadget, &keys);
+            let tree = CoefficientTree::new(levels, &ciphertext, 5, &positions, workspace).unwrap();
             assert!(tree.map(Result::unwrap).count() == 4);
         });
-        let tables = keys.bytes() as u64;
-        assert_eq!(tables, 5 * (2 * setup.gadget.rows() as u64 * 64 * 8 * (2 + special as u64) + 3 * 2 * 4 * 64));
     }
 }
 

@@ -49,6 +49,10 @@ pub struct Args {
     /// mmap:PATH (the same, mapped; do not shorten the file meanwhile).
     #[arg(long, value_name = "SOURCE", default_value = DATABASE)]
     database: String,
+    /// A key of 64 bits for each record, a line each, decimal or hexadecimal after 0x: records are asked for by key, and every other key that is
+    /// asked for is one that no record has. Sets of CwPIR with keyword_bits take keys.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
     /// Queries answered together.
     #[arg(long, value_name = "K", value_parser = parse_count, default_value_t = 1)]
     queries: u64,
@@ -80,7 +84,7 @@ pub struct Args {
     params_root: Option<PathBuf>,
     /// Run the rows of a group file interleaved, a worker process each; each row writes its own record.
     #[arg(long, value_name = "GROUP.json", conflicts_with_all = [
-        "parameters", "with", "records", "record_bits", "out", "database", "queries", "repetitions", "threads", "streamed", "kernel", "updates",
+        "parameters", "with", "records", "record_bits", "out", "database", "keys", "queries", "repetitions", "threads", "streamed", "kernel", "updates",
         "seed", "noise_seconds", "params_root",
     ])]
     group: Option<PathBuf>,
@@ -148,7 +152,10 @@ fn plan(args: Args) -> Outcome<Plan> {
         repetitions: args.repetitions,
         threads: args.threads,
         streamed: args.streamed,
-        database: args.database,
+        database: match args.keys {
+            Some(path) => format!("{},keys={}", args.database, path.display()),
+            None => args.database,
+        },
         kernel: args.kernel,
         seed: args.seed,
         noise_seconds: args.noise_seconds,

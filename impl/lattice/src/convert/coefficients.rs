@@ -206,8 +206,8 @@ impl<'a, W: Word, L: Levels<W>> CoefficientTree<'a, W, L> {
     /// log2 N - depth + 1 to log2 N.
     ///
     /// # Errors
-    /// A position not below 2^depth or given twice, a depth above log2 N, a ciphertext of another ring, a modulus of 2^128 or more. The
-    /// ciphertexts: a missing key, a key of another ring.
+    /// A position not below 2^depth or given twice, a depth above log2 N, a ciphertext of another ring. The ciphertexts: a missing key, a
+    /// key of another ring.
     pub fn new(
         levels: L,
         input: &Rlwe<W, Coefficient>,
@@ -217,14 +217,17 @@ impl<'a, W: Word, L: Levels<W>> CoefficientTree<'a, W, L> {
     ) -> Result<Self, LatticeError> {
         let ring = levels.ring();
         check(ring, input, positions, depth)?;
-        let modulus = ring.modulus_u128();
-        let modulus = modulus.ok_or_else(|| LatticeError::Parameter("a tree modulo 2^128 or more".to_owned()))?;
         let log_n = ring.n().ilog2();
         let reversed = |position: usize| position.reverse_bits() >> (usize::BITS - log_n);
         let mut wanted: Vec<_> = positions.iter().enumerate().map(|(index, &at)| (reversed(at), index)).collect();
         wanted.sort_unstable();
         let mut root = input.clone();
-        root.mul_scalar_assign(ring, inverse_power_of_two(modulus, depth));
+        for part in [&mut root.a, &mut root.b] {
+            for ((prime, _), limb) in ring.limbs().iter().zip(part.limbs_mut()) {
+                let inverse = inverse_power_of_two(u128::from(prime.value().to_u64()), depth);
+                ring.vectors().mul_scalar(prime, limb, prime.reduce_u128(inverse));
+            }
+        }
         let mut waiting = Vec::with_capacity(depth as usize + 1);
         if !wanted.is_empty() {
             waiting.push(Node { level: 0, wanted: 0..wanted.len(), ciphertext: root });

@@ -3,6 +3,10 @@
 //! Record i is bits [i w, (i+1) w) of that string. A file of byte-sized records is therefore simply their concatenation; records
 //! of 7 bits are packed without gaps. A record in memory is ceil(w/8) bytes, its unused high bits zero.
 
+mod keys;
+
+pub use keys::Keys;
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -41,7 +45,11 @@ pub struct Database {
     shape: Shape,
     source: Arc<Source>,
     changed: HashMap<u64, Record>,
+    keys: Option<(Arc<Keys>, Option<PathBuf>)>,
 }
+
+/// What is between a source and the file of its keys.
+const KEYS: &str = ",keys=";
 
 impl Database {
     /// The database whose bit string is the stream of the PRG with this seed.
@@ -60,11 +68,42 @@ impl Database {
     }
 
     fn with(shape: Shape, source: Source) -> Self {
-        Self { shape, source: Arc::new(source), changed: HashMap::new() }
+        Self { shape, source: Arc::new(source), changed: HashMap::new(), keys: None }
     }
 
-    /// Opens `seeded:<up to 32 hex digits>`, `constant:<2 hex digits>`, `file:<path>` or `mmap:<path>`.
+    /// The same database, whose records are asked for by these keys, one a record.
+    pub fn keyed(mut self, keys: Keys) -> Result<Self> {
+        if keys.list().len() as u64 != self.shape.records {
+            let problem = format!("{} keys for {} records.", keys.list().len(), self.shape.records);
+            return Err(Error::Workload(problem));
+        }
+        self.keys = Some((Arc::new(keys), None));
+        Ok(self)
+    }
+
+    /// The keys of its records, if they are asked for by key.
+    pub fn keys(&self) -> Option<&Arc<Keys>> {
+        self.keys.as_ref().map(|(keys, _)| keys)
+    }
+
+    /// What a record is asked for by: its key, or its number.
+    pub fn name(&self, index: u64) -> u64 {
+        self.keys().and_then(|keys| keys.of(index)).unwrap_or(index)
+    }
+
+    /// The number of the record that is asked for by that name; none if no record has that key.
+    pub fn find(&self, name: u64) -> Option<u64> {
+        self.keys().map_or(Some(name), |keys| keys.find(name))
+    }
+
+    /// Opens `seeded:<up to 32 hex digits>`, `constant:<2 hex digits>`, `file:<path>` or `mmap:<path>`, after which may come
+    /// `,keys=<path>`.
     pub fn open(source: &str, shape: Shape) -> Result<Self> {
+        if let Some((source, path)) = source.split_once(KEYS) {
+            let mut database = Self::open(source, shape)?.keyed(Keys::read(Path::new(path), shape.records)?)?;
+            database.keys = database.keys.map(|(keys, _)| (keys, Some(path.into())));
+            return Ok(database);
+        }
         let unknown = |why: &str| {
             Error::Workload(format!(
                 "database `{source}`: {why}. Give seeded:<hex seed>, constant:<hex byte>, file:<path> or mmap:<path>."
@@ -118,12 +157,17 @@ impl Database {
 
     /// The source in the form [`Self::open`] takes.
     pub fn source(&self) -> String {
+        let keys = self.keys.as_ref().and_then(|(_, path)| path.as_ref());
+        self.records_source() + &keys.map_or_else(String::new, |path| format!("{KEYS}{}", path.display()))
+    }
+
+    fn records_source(&self) -> String {
         match &*self.source {
             Source::Seeded { seed, .. } => format!("seeded:{}", hex(seed)),
             Source::Constant(byte) => format!("constant:{byte:02x}"),
             Source::File { path, .. } => format!("file:{}", path.display()),
             Source::Mapped { path, .. } => format!("mmap:{}", path.display()),
-            Source::Selected { whole, .. } => whole.source(),
+            Source::Selected { whole, .. } => whole.records_source(),
         }
     }
 
@@ -214,6 +258,7 @@ impl Database {
 
 /// The file behind a `file:` or `mmap:` source.
 pub fn database_file(source: &str) -> Option<&Path> {
+    let source = source.split_once(KEYS).map_or(source, |(source, _)| source);
     source.strip_prefix("file:").or_else(|| source.strip_prefix("mmap:")).map(Path::new)
 }
 

@@ -84,6 +84,9 @@ pub trait Protocol: Sized {
     const ONE_KEY: bool = false;
     /// Whether a client makes its queries ahead, before it knows the indices: the phase `precompute`.
     const AHEAD: bool = false;
+    /// Whether records may be asked for by key: see [`Database::name`]. What is asked for is then a key, and the record of one that no record
+    /// has is empty.
+    const KEYS: bool = false;
     /// Its parameter sets.
     type Set: ParameterSet;
     /// What descriptions say of how a database is laid out: see [`Description::layout`](crate::core::description::Description::layout).

@@ -120,6 +120,10 @@ impl<'a, P: Protocol> Run<'a, P> {
         if workload.streamed && !P::STREAMS {
             return Err(Error::cannot_stream(P::NAME));
         }
+        if database.keys().is_some() && !P::KEYS {
+            let problem = format!("{} asks for records by their numbers. Leave --keys out, or take cwpir.", P::NAME);
+            return Err(Error::Workload(problem));
+        }
         let kernel = options.kernel.check()?;
         let seed = match options.seed {
             Some(seed) => seed,
@@ -171,14 +175,15 @@ impl<'a, P: Protocol> Run<'a, P> {
         self.choices.set_word_pos(0);
     }
 
-    /// First record, last record, then random ones.
-    fn indices(&mut self, turn: u64) -> Vec<u64> {
+    /// First record, last record, then random ones. Where records have keys, every other one is a key that hardly any record has.
+    fn names(&mut self, turn: u64) -> Vec<u64> {
         let records = self.workload.shape.records;
         (0..self.workload.queries)
             .map(|k| match turn * self.workload.queries + k {
-                0 => 0,
-                1 => records - 1,
-                _ => self.choices.next_u64() % records,
+                0 => self.database.name(0),
+                1 => self.database.name(records - 1),
+                number if number % 2 == 0 && self.database.keys().is_some() => self.choices.next_u64(),
+                _ => self.database.name(self.choices.next_u64() % records),
             })
             .collect()
     }
@@ -193,8 +198,8 @@ impl<'a, P: Protocol> Run<'a, P> {
         client.connect(server, &mut Link::new(P::NAME), context)
     }
 
-    /// One full exchange about `indices`. Returns whether all records were right.
-    fn exchange(&mut self, indices: &[u64], purpose: Purpose) -> Result<bool> {
+    /// One full exchange about records of these names. Returns whether all records were right.
+    fn exchange(&mut self, names: &[u64], purpose: Purpose) -> Result<bool> {
         let Self { context, parties, link, workload, .. } = self;
         let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
         let clock = Arc::clone(&context.clock);
@@ -202,13 +207,13 @@ impl<'a, P: Protocol> Run<'a, P> {
         let link = if purpose == Purpose::Transcript { link } else { &mut scratch };
         let served = Some(workload.queries);
 
-        if client.queries_left() < indices.len() as u64 {
+        if client.queries_left() < names.len() as u64 {
             client.connect(server, &mut Link::new(P::NAME), context)?;
         }
         if P::AHEAD {
-            clock.time("precompute", Group::Offline, || client.precompute(indices.len() as u64, context))?;
+            clock.time("precompute", Group::Offline, || client.precompute(names.len() as u64, context))?;
         }
-        let request = clock.time("query", Group::Online, || client.query(indices, context))?;
+        let request = clock.time("query", Group::Online, || client.query(names, context))?;
         let messages = link.carry_all(request.messages, Direction::Upload, "query", served)?;
         let requests = [Request { messages, ..request }];
         let answers = clock.time("answer", Group::Online, || server.answer(&requests, context))?;
@@ -219,17 +224,18 @@ impl<'a, P: Protocol> Run<'a, P> {
         if purpose == Purpose::Diagnosis {
             client.diagnose(server, &requests[0], context)?;
         }
-        self.compare(indices, &records)
+        self.compare(names, &records)
     }
 
-    fn compare(&mut self, indices: &[u64], records: &[Record]) -> Result<bool> {
+    fn compare(&mut self, names: &[u64], records: &[Record]) -> Result<bool> {
         let mut right = 0;
-        for (&index, record) in indices.iter().zip(records) {
-            right += u64::from(self.database.record(index)? == *record);
+        for (&name, record) in names.iter().zip(records) {
+            let known = self.database.find(name).map(|index| self.database.record(index)).transpose()?;
+            right += u64::from(known.unwrap_or_default() == *record);
         }
-        self.correct.compared += indices.len() as u64;
+        self.correct.compared += names.len() as u64;
         self.correct.right += right;
-        Ok(right == indices.len() as u64)
+        Ok(right == names.len() as u64)
     }
 
     /// `count` changes to records spread over the database; each record becomes its complement.
@@ -315,8 +321,8 @@ impl<P: Protocol> Session for Run<'_, P> {
             if timed && turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
                 break;
             }
-            let indices = self.indices(u64::MAX / self.workload.queries / 2);
-            self.exchange(&indices, Purpose::Comparison)?;
+            let names = self.names(u64::MAX / self.workload.queries / 2);
+            self.exchange(&names, Purpose::Comparison)?;
         }
         self.context.clock.pause(false);
         Ok(())
@@ -324,10 +330,10 @@ impl<P: Protocol> Session for Run<'_, P> {
 
     fn repetition(&mut self) -> Result<()> {
         self.draw_from(Stream::Exchange(self.done));
-        let indices = self.indices(self.done);
+        let names = self.names(self.done);
         let purpose = if self.done == 0 { Purpose::Transcript } else { Purpose::Comparison };
         let start = Instant::now();
-        self.exchange(&indices, purpose)?;
+        self.exchange(&names, purpose)?;
         self.spent += start.elapsed().as_secs_f64();
         self.done += 1;
         Ok(())
@@ -349,8 +355,8 @@ impl<P: Protocol> Session for Run<'_, P> {
             }
             diagnosed = true;
             self.draw_from(Stream::Exchange(self.done));
-            let indices = self.indices(self.done);
-            self.exchange(&indices, Purpose::Diagnosis)?;
+            let names = self.names(self.done);
+            self.exchange(&names, Purpose::Diagnosis)?;
             self.done += 1;
         }
         self.context.clock.pause(false);
@@ -386,10 +392,11 @@ impl<P: Protocol> Session for Run<'_, P> {
             let queries = self.workload.queries as usize;
             let asked = std::iter::once(other).chain(changed.iter().rev().take(CHANGES_ASKED).copied());
             let padding = (1 + changed.len().min(CHANGES_ASKED)).next_multiple_of(queries);
-            let asked: Vec<u64> = asked.cycle().take(padding).collect();
+            let asked: Vec<u64> = asked.map(|index| self.database.name(index)).collect();
+            let asked: Vec<u64> = asked.into_iter().cycle().take(padding).collect();
             self.context.clock.pause(true);
-            for indices in asked.chunks(queries) {
-                self.exchange(indices, Purpose::Comparison)?;
+            for names in asked.chunks(queries) {
+                self.exchange(names, Purpose::Comparison)?;
             }
             self.context.clock.pause(false);
         }

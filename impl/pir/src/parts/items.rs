@@ -1,5 +1,7 @@
 //! Records that share an item: the unit in which a protocol stores and answers, where records are shorter than it.
 
+use std::collections::BTreeSet;
+
 use crate::core::{Database, Result, Shape, copy_bits, put_bits};
 
 /// Consecutive records, that many an item.
@@ -20,6 +22,11 @@ impl Items {
     /// Number of items.
     pub fn count(self) -> u64 {
         self.shape.records.div_ceil(self.records)
+    }
+
+    /// The items of these records, ascending, each once.
+    pub fn of_records(self, indices: &[u64]) -> BTreeSet<usize> {
+        indices.iter().map(|index| (index / self.records) as usize).collect()
     }
 
     /// Bits of the records of an item, of which the last may have fewer.

@@ -9,4 +9,5 @@ pub mod items;
 pub mod lwe_matrix;
 pub mod permutation;
 pub mod ring_matrix;
+pub mod selection;
 pub mod slots;

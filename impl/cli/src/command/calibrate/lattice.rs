@@ -4,12 +4,13 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use ::lattice::Rlwe;
+use bfv::{Multiplier, PlainModulus, Scheme};
 use gadget::{Coins, Decomposer, Family, Gadget};
 use ring::matrix::diagonal::{LINE, MAX_BATCH};
 use ring::residues::{TILE, Tiles};
 use ring::{
-    Automorphism, BlockDiagonal, Buffer, ColumnMatrix, Kernel, Modulus, NttPlan, PolyMatrix, PolyPairs, ResidueVector,
-    Ring, Seed, Vectors, Word, primes,
+    Automorphism, BlockDiagonal, Buffer, ColumnMatrix, Kernel, Kind, Modulus, NttPlan, PolyMatrix, PolyPairs,
+    ResidueVector, Ring, Seed, Vectors, Word, primes,
 };
 
 use super::calibrator::{Calibrator, Failed, Found, rest};
@@ -184,6 +185,20 @@ pub(super) fn digits(c: &mut Calibrator) -> Result<(), Failed> {
     let ciphertext = Rlwe { b: a.clone(), a };
     c.each("coefficients_switched", Found::Warm, 2 * N, || -> Result<(), Failed> {
         black_box(black_box(&ciphertext).split_switch(&ring, SWITCHED.0, SWITCHED.1)?.to_bytes());
+        Ok(())
+    })
+}
+
+/// Products in taking residues modulo three primes to those of the second ring of products of ciphertexts, beside the transforms there.
+pub(super) fn conversions(c: &mut Calibrator) -> Result<(), Failed> {
+    let primes: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(3).collect();
+    let ring = Ring::<u32>::new(N, &primes, c.kernel)?;
+    let scheme = Scheme::new(&ring, &PlainModulus::new(bfv::Family::Integer { t: 65_537 }, N)?)?;
+    let multiplier = Multiplier::new(&scheme, 1)?;
+    let a = ring.expand(&Seed([6; 16]).prg(), 0);
+    let ciphertext = Rlwe { b: a.clone(), a };
+    c.beside(Kind::ConvertedResidues, Found::Warm, &multiplier.shape().lift_work(), || -> Result<(), Failed> {
+        black_box(multiplier.lift(black_box(&ciphertext))?);
         Ok(())
     })
 }

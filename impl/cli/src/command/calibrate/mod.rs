@@ -142,7 +142,7 @@ fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> 
 type Measurement = fn(&mut Calibrator) -> Result<(), Failed>;
 
 /// The groups of costs, in order: some are the rest of a call after subtracting operations whose costs are already known.
-const MEASUREMENTS: [Measurement; 17] = [
+const MEASUREMENTS: [Measurement; 18] = [
     linear::phase,
     linear::packed,
     linear::matrices,
@@ -154,6 +154,7 @@ const MEASUREMENTS: [Measurement; 17] = [
     lattice::poly_matrix,
     lattice::columns,
     lattice::digits,
+    lattice::conversions,
     offline::columns,
     offline::entries,
     offline::interpolation,

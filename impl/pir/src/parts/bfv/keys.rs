@@ -1,18 +1,12 @@
 //! A client's switching keys, on the wire and in the server's form. A key is named by the exponent of its automorphism; 1 names that of
 //! relinearisation.
 
-use bfv::{RnsGadget, SeededKey, SwitchingKey};
+use bfv::{LevelKeys, RnsGadget, SeededKey, SwitchingKey};
 use lattice::Masks;
 use rand::RngCore;
 
-use super::{BfvSecret, FamilyRing};
-use crate::core::seed::fresh_seed;
+use super::BfvSecret;
 use crate::core::{Error, FINGERPRINT_BYTES, Result};
-
-/// Bytes of the message `keys`: what identifies the set, and that many keys.
-pub fn keys_bytes(ring: &FamilyRing, count: u64) -> u64 {
-    FINGERPRINT_BYTES as u64 + count * ring.key_wire_bytes()
-}
 
 /// Makes the message, of the keys of these exponents in their order.
 pub fn write_keys(
@@ -20,9 +14,9 @@ pub fn write_keys(
     secret: &BfvSecret,
     fingerprint: [u8; FINGERPRINT_BYTES],
     exponents: &[u64],
-    rng: &mut impl RngCore,
+    (masks, rng): (&mut Masks, &mut impl RngCore),
 ) -> Result<Vec<u8>> {
-    let (BfvSecret { wide, error, .. }, masks) = (secret, &mut Masks::new(fresh_seed(rng)));
+    let BfvSecret { wide, error, .. } = secret;
     let mut out = fingerprint.to_vec();
     for exponent in exponents {
         let key = match exponent {
@@ -61,6 +55,11 @@ impl ServerKeys {
     pub fn of(&self, exponent: u64) -> Result<&SwitchingKey<u32>> {
         let key = self.0.iter().find(|key| key.exponent() == exponent);
         key.ok_or_else(|| Error::message("keys", format!("there is no key of exponent {exponent}.")))
+    }
+
+    /// The keys of an expansion that are among them.
+    pub fn levels<'a>(&'a self, gadget: &'a RnsGadget<u32>) -> LevelKeys<'a, u32> {
+        LevelKeys(gadget, &self.0)
     }
 
     /// The key from s^2 to s.

@@ -1,51 +1,50 @@
 //! Queries: seeded ciphertexts of one secret.
 
-use bfv::Scheme;
 use lattice::wire::{Reader, SEED_BYTES, Writer};
 use lattice::{Masks, Rlwe};
 use rand::RngCore;
-use ring::{Ntt, Ring};
+use ring::{Ntt, Poly, Ring};
 
-use super::{BfvSecret, FamilyRing, ServerKeys};
+use super::{BfvSecret, RingTable, ServerKeys};
 use crate::core::seed::fresh_seed;
 use crate::core::{Error, Request, Result, client_of, for_each_query};
 
 /// Bytes of a query of that many ciphertexts: the seed of its masks, and bodies.
-pub fn query_bytes(ring: &FamilyRing, ciphertexts: usize) -> usize {
+pub fn query_bytes(ring: &impl RingTable, ciphertexts: usize) -> usize {
     SEED_BYTES + (ciphertexts as u64).saturating_mul(ring.wire_bytes()) as usize
 }
 
-/// Makes the bytes of a query, encryptions of short plaintexts.
+/// Makes the bytes of a query, encryptions of these phases.
 pub fn write_query(
-    scheme: &Scheme<u32>,
     secret: &BfvSecret,
-    plaintexts: impl IntoIterator<Item = Result<Vec<i64>>>,
+    phases: impl IntoIterator<Item = Result<Poly<u32, Ntt>>>,
     rng: &mut impl RngCore,
 ) -> Result<Vec<u8>> {
     let seed = fresh_seed(rng);
     let (masks, mut out) = (&mut Masks::new(seed), Writer::default());
     out.write_seed(&seed);
-    for z in plaintexts {
-        out.write_poly(scheme.ring(), &scheme.encrypt(&secret.key, &z?, &secret.error, masks, rng)?.b);
+    for phase in phases {
+        let ciphertext = secret.key.encrypt_ntt(&phase?, &secret.error, masks, rng);
+        out.write_poly(secret.key.ring(), &ciphertext.b);
     }
     Ok(out.finish())
 }
 
 /// A query, with the keys of the client that asks.
-pub struct Asked<'a> {
+pub struct Asked<'a, K = ServerKeys> {
     /// The client's keys.
-    pub keys: &'a ServerKeys,
+    pub keys: &'a K,
     /// The ciphertexts.
     pub ciphertexts: Vec<Rlwe<u32, Ntt>>,
 }
 
 /// The queries of some requests, each of that many ciphertexts.
-pub fn read_queries<'a>(
+pub fn read_queries<'a, K>(
     protocol: &'static str,
     requests: &[Request],
-    clients: &'a [ServerKeys],
+    clients: &'a [K],
     (ring, bytes, ciphertexts): (&Ring<u32>, usize, usize),
-) -> Result<Vec<Asked<'a>>> {
+) -> Result<Vec<Asked<'a, K>>> {
     let mut asked = Vec::new();
     for request in requests {
         let keys = client_of(clients, request.session)?;

@@ -1,57 +1,56 @@
-//! Ring, scheme, products and key switches, as both parties use them.
+//! Where items stand, what is encrypted and what is stored, as both parties know it.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
-use bfv::{Lifted, Multiplier, RnsGadget, Scheme, expansion_exponents};
-use lattice::Rlwe;
-use ring::{Kernel, Ntt, Poly, Ring};
+use bfv::{Multiplier, expansion_exponents};
+use rand_chacha::ChaCha20Rng;
+use ring::{Kernel, Ntt, Poly, PolyMatrix, PolyPairs};
 
+use super::layout::words_of;
+use super::set::NAME;
 use super::{Layout, Selection, Set};
+use crate::core::database::Keys;
 use crate::core::threads::side_by_side;
-use crate::core::{Result, Shape};
-use crate::parts::bfv::{AnswerOpener, Plaintext, ServerKeys};
+use crate::core::{Context, Database, Error, Record, Result, Shape, Turns};
+use crate::parts::bfv::{Asked, Plaintext};
+use crate::parts::selection::{Ciphertext, Exchange, Selector, Stage, Wanted};
 
 /// What a set and a shape determine.
 pub struct Engine {
     pub set: Set,
     pub layout: Layout,
-    /// The ring of ciphertexts.
-    pub ring: Arc<Ring<u32>>,
-    pub scheme: Scheme<u32>,
-    /// Key switches.
-    pub gadget: RnsGadget<u32>,
-    /// The keys that a client uploads: of products, if there are any, and of the expansion.
-    pub exponents: Vec<u64>,
+    pub exchange: Exchange,
     /// Products, if there are any.
-    multiplier: Option<Multiplier<u32>>,
-    pub opener: AnswerOpener,
+    pub multiplier: Option<Multiplier<u32>>,
     /// The phases of encryptions of 0, 1, 2, ..., which words are compared with.
-    constants: Vec<Poly<u32, Ntt>>,
+    pub constants: Vec<Poly<u32, Ntt>>,
     /// What the selected item is multiplied by: 1, or k!.
-    pub factor: i64,
+    factor: i64,
     /// 1 / factor.
     inverse: i64,
+    /// The keys of records, which the server knows, if they are asked for by key.
+    keys: Option<Arc<Keys>>,
 }
 
-/// What products are made of.
-pub enum Operands {
-    /// Ciphertexts.
-    Whole(Vec<Rlwe<u32, Ntt>>),
-    /// Ciphertexts that are lifted, each for all its products.
-    Lifted(Vec<Lifted<u32>>),
-}
+/// Most selected items of a query whose errors are logged.
+const MOST_ITEMS: usize = 8;
 
-/// The exponents of the keys that a layout needs.
+/// The exponents of the keys that a layout needs: of products, if there are any, and of the expansion.
 pub fn exponents(layout: &Layout, degree: usize) -> Vec<u64> {
     let relinearisation = (layout.products() > 0).then_some(1);
     relinearisation.into_iter().chain(expansion_exponents(degree, layout.depth)).collect()
 }
 
-impl Engine {
-    pub fn new(set: &Set, shape: Shape, kernel: Kernel) -> Result<Self> {
-        let (ring, layout) = (set.ring.ring(kernel)?, set.layout(shape)?);
-        let scheme = set.ring.scheme(&ring)?;
+impl Selector for Engine {
+    const NAME: &'static str = NAME;
+    const UPDATE: &'static str = "update_items";
+    type Set = Set;
+
+    fn new(set: &Set, shape: Shape, kernel: Kernel) -> Result<Self> {
+        let layout = set.layout(shape)?;
+        let ciphertexts = [layout.ciphertexts(), layout.polynomials];
+        let of_layout = |_| exponents(&layout, set.ring.degree);
+        let exchange = Exchange::new(set, (&set.ring, set.switch), (shape, ciphertexts), of_layout, kernel)?;
         let weight = match set.selection {
             Selection::Arithmetic { weight } => weight as u64,
             _ => 1,
@@ -68,105 +67,190 @@ impl Engine {
             power as i64
         };
         let constant = |i: u64| {
-            let mut z = vec![0; ring.n()];
+            let mut z = vec![0; set.ring.degree];
             z[0] = i as i64;
-            Ok(scheme.scale(&scheme.modulus().shorten(&z)?)?)
+            Ok(exchange.scheme.scale(&exchange.scheme.modulus().shorten(&z)?)?)
         };
         Ok(Self {
-            exponents: exponents(&layout, set.ring.degree),
-            multiplier: (layout.products() > 0).then(|| Multiplier::new(&scheme, 1)).transpose()?,
-            gadget: set.ring.gadget(kernel)?,
-            opener: AnswerOpener::new(set.ring.degree, set.switch)?,
+            multiplier: (layout.products() > 0).then(|| Multiplier::new(&exchange.scheme, 1)).transpose()?,
             constants: (0..weight.max(2)).map(constant).collect::<Result<_>>()?,
             factor: factorial as i64,
             inverse: power(factorial, t - 2),
+            keys: None,
             layout,
-            scheme,
-            ring,
+            exchange,
             set: set.clone(),
         })
     }
 
-    /// The bits of a query's word: its expanded ciphertexts.
-    pub fn expand(&self, query: &[Rlwe<u32, Ntt>], keys: &ServerKeys, threads: usize) -> Result<Vec<Rlwe<u32, Ntt>>> {
-        let exponents = expansion_exponents(self.ring.n(), self.layout.depth);
-        let keys = exponents.map(|exponent| keys.of(exponent)).collect::<Result<Vec<_>>>()?;
-        let expand = |(number, input)| Ok(self.gadget.expand(input, self.layout.bits_of(number).len(), &keys)?);
-        Ok(side_by_side(query.iter().enumerate(), threads, expand)?.into_iter().flatten().collect())
+    fn exchange(&self) -> &Exchange {
+        &self.exchange
     }
 
-    /// The operands that the bits of a word give.
-    pub fn operands(&self, bits: Vec<Rlwe<u32, Ntt>>, threads: usize) -> Result<Operands> {
-        let operands = match self.set.selection {
-            Selection::Folklore {} => bits.into_iter().flat_map(|bit| [bit.clone(), self.complement(bit)]).collect(),
-            _ => bits,
-        };
-        match (&self.multiplier, self.set.selection) {
-            (None, _) | (_, Selection::Arithmetic { .. }) => Ok(Operands::Whole(operands)),
-            (Some(multiplier), _) => {
-                let lift = |bit: Rlwe<u32, Ntt>| Ok(multiplier.lift(&bit)?);
-                Ok(Operands::Lifted(side_by_side(operands.into_iter(), threads, lift)?))
+    fn prepare(&mut self, database: &Database, _: &mut ChaCha20Rng) -> Result<()> {
+        self.keys = database.keys().cloned();
+        let refuse = |problem: String| Err(Error::Workload(problem));
+        match (&self.keys, self.set.keyword_bits) {
+            (None, None) => Ok(()),
+            (None, Some(bits)) => {
+                refuse(format!("records are asked for by keys of {bits} bits, and have none. Give --keys."))
             }
+            (Some(_), None) => {
+                refuse("the set has no keyword_bits, so that records are asked for by number. Leave --keys out.".into())
+            }
+            (Some(keys), Some(bits)) => match keys.list().iter().find(|key| **key >= words_of(bits)) {
+                Some(key) if bits < u64::BITS => {
+                    refuse(format!("key {key} has more than the set's {bits} keyword_bits."))
+                }
+                _ => Ok(()),
+            },
         }
     }
 
-    /// 1 - x.
-    fn complement(&self, mut bit: Rlwe<u32, Ntt>) -> Rlwe<u32, Ntt> {
-        self.ring.neg_assign(&mut bit.a);
-        self.ring.neg_assign(&mut bit.b);
-        self.ring.add_assign(&mut bit.b, &self.constants[1]);
-        bit
-    }
-
-    /// An encryption of [`Self::factor`] if the word is the item's, else of 0.
-    pub fn select(&self, operands: &Operands, item: usize, keys: &ServerKeys) -> Result<Rlwe<u32, Ntt>> {
-        let chosen = self.layout.operands_of(item);
-        let whole = match operands {
-            Operands::Lifted(all) => {
-                return self.product(chosen.into_iter().map(|i| Cow::Borrowed(&all[i])).collect(), keys);
-            }
-            Operands::Whole(all) => all,
-        };
-        let mut sum = whole[chosen[0]].clone();
-        chosen[1..].iter().for_each(|i| sum.add_assign(&self.ring, &whole[*i]));
-        let Some(multiplier) = &self.multiplier else { return Ok(sum) };
-        let term = |i: usize| {
-            let mut term = sum.clone();
-            self.ring.sub_assign(&mut term.b, &self.constants[i]);
-            Ok(Cow::Owned(multiplier.lift(&term)?))
-        };
-        self.product((0..chosen.len()).map(term).collect::<Result<_>>()?, keys)
-    }
-
-    /// The product of two operands or more: of neighbours, then of neighbouring products, and so on.
-    fn product(&self, mut factors: Vec<Cow<Lifted<u32>>>, keys: &ServerKeys) -> Result<Rlwe<u32, Ntt>> {
-        let Some(multiplier) = &self.multiplier else { return Ok(factors[0].ciphertext().clone()) };
-        let key = keys.relinearisation()?;
-        let multiply = |left: &Lifted<u32>, right: &Lifted<u32>| multiplier.multiply(left, right, &self.gadget, key);
-        loop {
-            if let [left, right] = &factors[..] {
-                return Ok(multiply(left, right)?);
-            }
-            let next = factors.chunks(2).map(|pair| match pair {
-                [left, right] => Ok(Cow::Owned(multiplier.lift(&multiply(left, right)?)?)),
-                _ => Ok(pair[0].clone()),
-            });
-            factors = next.collect::<Result<_>>()?;
+    /// A query for each key, of the records that have one.
+    fn assign(&self, names: &[u64]) -> Result<Vec<Wanted>> {
+        let Some(bits) = self.set.keyword_bits else { return self.exchange.one_each(names) };
+        if let Some(key) = names.iter().find(|key| bits < u64::BITS && **key >= words_of(bits)) {
+            return Err(Error::Workload(format!("key {key} has more than the set's {bits} keyword_bits.")));
         }
+        Ok(names.iter().enumerate().map(|(query, &number)| Wanted { query, number }).collect())
     }
 
-    /// The coefficients of a plaintext of an answer, from the short plaintext that was decrypted.
-    pub fn coefficients(&self, z: Vec<i64>) -> impl Iterator<Item = i64> {
-        let t = i128::from(modulus(&self.set));
-        z.into_iter().map(move |z| {
-            let residue = (i128::from(z) * i128::from(self.inverse)).rem_euclid(t);
-            (if 2 * residue > t { residue - t } else { residue }) as i64
+    /// A row an item, a matrix for each segment.
+    fn matrices(&self) -> Vec<(usize, usize)> {
+        let layout = &self.layout;
+        (0..layout.segments()).map(|segment| (layout.items_of(segment).len(), layout.polynomials)).collect()
+    }
+
+    fn encode(&self, matrices: &mut [PolyMatrix], database: &Database, context: &Context) -> Result<()> {
+        context.progress.begin("encode", self.layout.count() as u64);
+        (0..self.layout.count()).try_for_each(|item| {
+            context.progress.advance(1);
+            self.encode_item(matrices, database, item, context)
         })
     }
 
-    /// The short plaintext of coefficients times [`Self::factor`].
-    pub fn multiple(&self, z: &[i64]) -> Result<Vec<i64>> {
-        Ok(self.scheme.modulus().shorten(&z.iter().map(|z| z * self.factor).collect::<Vec<_>>())?)
+    fn rewrite(
+        &self,
+        matrices: &mut [PolyMatrix],
+        database: &Database,
+        indices: &[u64],
+        context: &Context,
+    ) -> Result<()> {
+        let items = self.layout.items.of_records(indices);
+        items.into_iter().try_for_each(|item| self.encode_item(matrices, database, item, context))
+    }
+
+    fn answer(
+        &self,
+        matrices: &[PolyMatrix],
+        asked: &[Asked],
+        steps: &mut Turns,
+        threads: usize,
+    ) -> Result<Vec<Vec<Ciphertext>>> {
+        let products = self.products(matrices, asked, steps, threads)?;
+        let ciphertext = |sums: &PolyPairs, number| Ok(sums.get(number).map(|[a, b]| Ciphertext { a, b })?);
+        products.iter().map(|sums| (0..sums.len()).map(|number| ciphertext(sums, number)).collect()).collect()
+    }
+
+    /// The word of a record's item, a bit a coefficient.
+    fn query(&self, numbers: &[u64]) -> impl Iterator<Item = Result<Vec<i64>>> {
+        let layout = &self.layout;
+        numbers.iter().flat_map(move |number| {
+            let ones = layout.ones(self.word_of(*number));
+            (0..layout.ciphertexts()).map(move |ciphertext| {
+                let (mut z, bits) = (vec![0; self.set.ring.degree], layout.bits_of(ciphertext));
+                ones.iter().filter(|bit| bits.contains(bit)).for_each(|bit| z[bit - bits.start] = 1);
+                Ok(z)
+            })
+        })
+    }
+
+    /// Where records have keys, one of zeros alone stands for none: an empty record.
+    fn records(&self, numbers: &[u64], answer: Vec<Vec<i64>>) -> Result<Vec<Record>> {
+        let coefficients: Vec<i64> = answer.into_iter().flatten().map(|z| self.coefficient(z)).collect();
+        if self.layout.is_keyed && coefficients.iter().all(|z| *z == 0) {
+            return Ok(vec![Record::new(); numbers.len()]);
+        }
+        let item = self.layout.bits(coefficients.into_iter());
+        Ok(numbers.iter().map(|number| self.layout.items.record(&item, *number)).collect())
+    }
+
+    fn known(&self, database: &Database, numbers: &[u64]) -> Result<Vec<Vec<i64>>> {
+        let mut known = Vec::with_capacity(self.layout.polynomials);
+        for number in numbers {
+            let Some(index) = database.find(*number) else {
+                known.resize(known.len() + self.layout.polynomials, vec![0; self.set.ring.degree]);
+                continue;
+            };
+            let item = self.layout.item_of(index);
+            let bits = self.layout.items.item(database, item as u64)?;
+            for z in self.layout.plaintexts(item, &bits) {
+                let multiple: Vec<i64> = z.iter().map(|z| z * self.factor).collect();
+                known.push(self.exchange.scheme.modulus().shorten(&multiple)?);
+            }
+        }
+        Ok(known)
+    }
+
+    /// The bits of the word, and the selections of the first items.
+    fn stages(
+        &self,
+        _: &[PolyMatrix],
+        asked: &Asked,
+        (database, numbers): (&Database, &[u64]),
+        _: &Context,
+    ) -> Result<Vec<Stage>> {
+        let found = numbers.iter().filter_map(|number| database.find(*number));
+        let items: Vec<usize> = found.map(|index| self.layout.item_of(index)).collect();
+        let ones: Vec<usize> = numbers.iter().flat_map(|number| self.layout.ones(self.word_of(*number))).collect();
+        let bits = self.expand(asked, 1)?;
+        let selected =
+            self.select_all((asked, &self.operands(bits.clone(), 1)?), 0..self.layout.count().min(MOST_ITEMS), 1)?;
+        let stage = |name, (ciphertext, constant): (Ciphertext, i64)| {
+            let mut z = vec![0; self.set.ring.degree];
+            z[0] = constant;
+            Ok(Stage { name, ciphertext, plaintext: self.exchange.scheme.modulus().shorten(&z)? })
+        };
+        let bits = bits.into_iter().enumerate().map(|(bit, found)| (found, i64::from(ones.contains(&bit))));
+        let factor = |item| if items.contains(&item) { self.factor } else { 0 };
+        let selected = selected.into_iter().enumerate().map(|(item, found)| (found, factor(item)));
+        bits.map(|bit| stage("expansion", bit)).chain(selected.map(|item| stage("selection", item))).collect()
+    }
+}
+
+impl Engine {
+    /// The number of an item's word.
+    pub(super) fn word(&self, item: usize) -> u64 {
+        self.keys.as_ref().and_then(|keys| keys.of(item as u64)).unwrap_or(item as u64)
+    }
+
+    /// The number of the word of what is asked for: a key, or the number of a record.
+    fn word_of(&self, number: u64) -> u64 {
+        if self.layout.is_keyed { number } else { self.layout.item_of(number) as u64 }
+    }
+
+    /// Makes the plaintexts of an item and stores them.
+    fn encode_item(
+        &self,
+        segments: &mut [PolyMatrix],
+        database: &Database,
+        item: usize,
+        context: &Context,
+    ) -> Result<()> {
+        let (layout, scheme) = (&self.layout, &self.exchange.scheme);
+        let bits = layout.items.item(database, item as u64)?;
+        let (segment, row) = (item / layout.segment_items(), item % layout.segment_items());
+        let prepare = |(column, z): (usize, Vec<i64>)| Ok(((row, column), scheme.prepare(&z)?));
+        let entries = side_by_side(layout.plaintexts(item, &bits).into_iter().enumerate(), context.threads, prepare)?;
+        Ok(segments[segment].set(&entries, context.threads)?)
+    }
+
+    /// The coefficient of an item, from that of the short plaintext that was decrypted.
+    fn coefficient(&self, z: i64) -> i64 {
+        let t = i128::from(modulus(&self.set));
+        let residue = (i128::from(z) * i128::from(self.inverse)).rem_euclid(t);
+        (if 2 * residue > t { residue - t } else { residue }) as i64
     }
 }
 

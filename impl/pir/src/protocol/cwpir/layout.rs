@@ -1,7 +1,8 @@
 //! Where records lie, and the words of items.
 //!
 //! An item is a record, or the records that share a plaintext. Its bits are cut into entries of w bits, one a coefficient; entry v is
-//! the coefficient v - 2^(w - 1), so that plaintexts are as short as they can be. Every item has a word, which the client encrypts bit by bit.
+//! the coefficient v - 2^(w - 1), so that plaintexts are as short as they can be. Where records have keys each is an item, and coefficients
+//! from 0 on are one more: an item that was selected has none that is zero, and zeros alone say that no record has the key. Every item has a word, which the client encrypts bit by bit.
 
 use std::ops::Range;
 
@@ -31,6 +32,21 @@ pub enum Selection {
     Folklore {},
 }
 
+impl Selection {
+    /// Ones of a word of constant weight; of a binary word one, so that it is never too long.
+    pub fn weight(self) -> usize {
+        match self {
+            Self::Plain { weight } | Self::Arithmetic { weight } => weight,
+            Self::Folklore {} => 32,
+        }
+    }
+}
+
+/// The number of keys of that many bits, at most the largest number.
+pub fn words_of(bits: u32) -> u64 {
+    1u64.checked_shl(bits).unwrap_or(u64::MAX)
+}
+
 /// Items that are selected before their products are taken: a matrix of plaintexts each.
 const SEGMENT: usize = 64;
 
@@ -40,6 +56,8 @@ pub struct Layout {
     /// The records of an item.
     pub items: Items,
     selection: Selection,
+    /// Whether words are those of records' keys.
+    pub is_keyed: bool,
     /// N.
     degree: usize,
     /// w: bits of an entry.
@@ -55,15 +73,20 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out a database of this shape in plaintexts of `degree` coefficients.
-    pub fn new(shape: Shape, selection: Selection, degree: usize, entry_bits: u32) -> Self {
-        let items = Items::of_bits(shape, degree as u64 * u64::from(entry_bits));
+    /// Lays out a database of this shape in plaintexts of `degree` coefficients. Where records have keys, of that many bits, each is an item.
+    pub fn new(
+        shape: Shape,
+        (selection, keyword_bits): (Selection, Option<u32>),
+        degree: usize,
+        entry_bits: u32,
+    ) -> Self {
+        let most_bits = if keyword_bits.is_some() { 0 } else { degree as u64 * u64::from(entry_bits) };
+        let items = Items::of_bits(shape, most_bits);
+        let words = keyword_bits.map_or(items.count(), words_of);
         let code = match selection {
-            Selection::Plain { weight } | Selection::Arithmetic { weight } => {
-                ConstantWeight::shortest(weight, items.count())
-            }
+            Selection::Plain { weight } | Selection::Arithmetic { weight } => ConstantWeight::shortest(weight, words),
             Selection::Folklore {} => {
-                let bits = (u64::BITS - (items.count() - 1).leading_zeros()).max(1) as usize;
+                let bits = (u64::BITS - (words - 1).leading_zeros()).max(1) as usize;
                 ConstantWeight { bits, weight: bits }
             }
         };
@@ -71,6 +94,7 @@ impl Layout {
         Self {
             items,
             selection,
+            is_keyed: keyword_bits.is_some(),
             degree,
             entry_bits,
             entries,
@@ -101,21 +125,21 @@ impl Layout {
         first..self.code.bits.min(first + (1 << self.depth))
     }
 
-    /// The places of the ones of an item's word.
-    pub fn ones(&self, item: usize) -> Vec<usize> {
+    /// The places of the ones of the word of that number.
+    pub fn ones(&self, word: u64) -> Vec<usize> {
         match self.selection {
-            Selection::Folklore {} => (0..self.code.bits).filter(|bit| item >> bit & 1 == 1).collect(),
-            _ => self.code.ones(item as u64),
+            Selection::Folklore {} => (0..self.code.bits).filter(|bit| word >> bit & 1 == 1).collect(),
+            _ => self.code.ones(word),
         }
     }
 
-    /// The numbers of the operands that belong to an item. A bit is an operand; a bit of a binary word is two, itself and its complement.
-    pub fn operands_of(&self, item: usize) -> Vec<usize> {
+    /// The numbers of the operands that belong to the word of that number. A bit is an operand; a bit of a binary word is two, itself and its complement.
+    pub fn operands_of(&self, word: u64) -> Vec<usize> {
         match self.selection {
             Selection::Folklore {} => {
-                (0..self.code.bits).map(|bit| 2 * bit + usize::from(item >> bit & 1 == 0)).collect()
+                (0..self.code.bits).map(|bit| 2 * bit + usize::from(word >> bit & 1 == 0)).collect()
             }
-            _ => self.code.ones(item as u64),
+            _ => self.code.ones(word),
         }
     }
 
@@ -156,7 +180,9 @@ impl Layout {
         let mut plaintexts = vec![vec![0; self.degree]; self.polynomials];
         for coefficient in plaintexts.iter_mut().flatten().take(entries) {
             let bits = left.min(u64::from(self.entry_bits));
-            *coefficient = input.bits(bits as u32) as i64 - self.half();
+            let entry = input.bits(bits as u32) as i64 - self.half();
+            // Where an item may be missing no entry is zero.
+            *coefficient = entry + i64::from(self.is_keyed && entry >= 0);
             left -= bits;
         }
         plaintexts
@@ -167,7 +193,8 @@ impl Layout {
         let mut out = Writer::default();
         for coefficient in coefficients.take(self.entries) {
             // What was decrypted wrongly may be out of range.
-            out.write((coefficient + self.half()) as u64 & ((1 << self.entry_bits) - 1), self.entry_bits);
+            let entry = coefficient - i64::from(self.is_keyed && coefficient > 0) + self.half();
+            out.write(entry as u64 & ((1 << self.entry_bits) - 1), self.entry_bits);
         }
         out.finish()
     }

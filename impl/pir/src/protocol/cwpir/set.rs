@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::layout::{Layout, Selection};
-use crate::core::{Error, FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range, power_of_two};
-use crate::parts::bfv::{FamilyRing, Plaintext, Switch, half_bytes};
+use super::layout::{Layout, Selection, words_of};
+use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
+use crate::parts::bfv::{FamilyRing, Plaintext, Switch};
+use crate::parts::constant_weight::ConstantWeight;
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "cwpir";
@@ -16,6 +17,9 @@ pub(super) const NAME: &str = "cwpir";
 pub struct Set {
     /// Words and products.
     pub selection: Selection,
+    /// Records are asked for by keys of that many bits, which are their words; absent: by their numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keyword_bits: Option<u32>,
     /// Ciphertexts and keys; the plaintext modulus is an integer.
     pub ring: FamilyRing,
     /// Moduli of the ciphertexts of an answer; absent: they stay modulo q.
@@ -26,9 +30,22 @@ pub struct Set {
 /// Most ones of a word: at 32 the words of 67 bits are as many as numbers of 64 bits, and more would only cost products.
 const MOST_ONES: usize = 32;
 
+/// Most bits of the word of a key: each is a ciphertext of the expansion.
+const MOST_WORD_BITS: usize = 1 << 14;
+
 impl ParameterSet for Set {
     fn check(&self) -> Result<()> {
         self.ring.check()?;
+        if let Some(bits) = self.keyword_bits {
+            in_range("keyword_bits", bits, 1..=u64::BITS)?;
+            let words = ConstantWeight::shortest(self.selection.weight(), words_of(bits)).bits;
+            in_range("selection.weight", words, 1..=MOST_WORD_BITS).map_err(|_| {
+                let problem = format!(
+                    "keys of {bits} bits take words of {words} bits: at most {MOST_WORD_BITS}. Give more ones."
+                );
+                Error::value("selection.weight", problem)
+            })?;
+        }
         let Plaintext::Integer { modulus } = self.ring.plaintext else {
             let problem =
                 "coefficients carry records, so the plaintext modulus is an integer: write { kind = \"integer\", .. }.";
@@ -42,23 +59,13 @@ impl ParameterSet for Set {
             }
             Selection::Folklore {} => {}
         }
-        self.switch.map_or(Ok(()), |switch| switch.check(modulus))
+        self.ring.check_switch(self.switch)
     }
 }
 
 impl Set {
     /// The database's layout.
     pub fn layout(&self, shape: Shape) -> Result<Layout> {
-        Ok(Layout::new(shape, self.selection, self.ring.degree, self.ring.slot_bits()?))
-    }
-
-    /// Identifies the set in messages that only a server of the same set can use.
-    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
-        fingerprint(self, &[])
-    }
-
-    /// Bytes of a ciphertext of an answer.
-    pub fn answer_bytes(&self) -> usize {
-        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits()).iter().sum::<u64>() as usize
+        Ok(Layout::new(shape, (self.selection, self.keyword_bits), self.ring.degree, self.ring.slot_bits()?))
     }
 }

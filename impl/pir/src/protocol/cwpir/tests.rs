@@ -1,14 +1,13 @@
 use ring::Kernel;
 
 use super::*;
-use crate::core::database::Database;
-use crate::core::noise::StageNoise;
+use crate::core::database::{Database, Keys};
 use crate::core::protocol::Server as _;
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, read, refuses, retrieves_all, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, conformance, context, noise_is, read, refuses, retrieves_all, retrieves_long_records,
 };
 
 const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
@@ -35,6 +34,13 @@ fn text(selection: &str, switch: &str) -> String {
 
 fn set(selection: &str, switch: &str) -> Set {
     read::<Cwpir>(&text(selection, switch)).unwrap()
+}
+
+/// Records that are asked for by keys of that many bits.
+fn keyed(selection: &str, bits: u32) -> String {
+    text(selection, SWITCH)
+        .replace("[source]", &format!("keyword_bits = {bits}\n[source]"))
+        .replace("268423553\"", "268423553 * 268421761 * 268421249\"")
 }
 
 conformance!(every: Cwpir, set(&plain(2), SWITCH), ALL_SHAPES, 3, 4);
@@ -69,10 +75,10 @@ fn records_of_100_kilobytes_survive() {
 fn words_select_their_own_items() {
     for selection in [Selection::Plain { weight: 1 }, Selection::Plain { weight: 3 }, Selection::Folklore {}] {
         for items in [1, 2, 3, 16, 61] {
-            let layout = Layout::new(Shape::new(items, 700).unwrap(), selection, 64, 10);
+            let layout = Layout::new(Shape::new(items, 700).unwrap(), (selection, None), 64, 10);
             assert_eq!(layout.count() as u64, items);
             for asked in 0..layout.count() {
-                let ones = layout.ones(asked);
+                let ones = layout.ones(asked as u64);
                 assert!(ones.iter().all(|bit| *bit < layout.code.bits));
                 let bit = |bit: usize| usize::from(ones.contains(&bit));
                 let operand = |i: usize| match selection {
@@ -81,13 +87,78 @@ fn words_select_their_own_items() {
                     _ => bit(i),
                 };
                 for item in 0..layout.count() {
-                    let product: usize = layout.operands_of(item).into_iter().map(operand).product();
+                    let product: usize = layout.operands_of(item as u64).into_iter().map(operand).product();
                     assert_eq!(product, usize::from(item == asked), "{selection:?}: {asked} and {item} of {items}");
-                    assert_eq!(layout.operands_of(item).len(), layout.products() + 1);
+                    assert_eq!(layout.operands_of(item as u64).len(), layout.products() + 1);
                 }
             }
         }
     }
+}
+
+/// Records that are asked for by sparse keys of 20 and of 64 bits: all of them are found, and 1000 absent keys are not, before and after
+/// records changed. Absent keys share as many ones with a present key as they can.
+#[test]
+fn keys_find_their_records_alone() {
+    for (selection, bits, present, absent) in [(plain(4), 20, 8, 1000), (plain(4), 20, 1, 5), (plain(8), 64, 6, 12)] {
+        let set = read::<Cwpir>(&keyed(&selection, bits)).unwrap();
+        let shape = Shape::new(present, 700).unwrap();
+        let key = |i: u64| (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - bits);
+        let keys: Vec<u64> = (0..present).map(key).collect();
+        let mut database = Database::seeded([9; 16], shape).keyed(Keys::new(keys.clone()).unwrap()).unwrap();
+        let mut context = context(Kernel::best(), 2);
+        let mut server = ServerSession::<Cwpir>::new(&set, &database, &mut context).unwrap();
+        let mut client = ClientSession::<Cwpir>::new(&set, shape, &mut context).unwrap();
+        client.connect(&mut server, &mut Link::new(Cwpir::NAME), &mut context).unwrap();
+        let layout = set.layout(shape).unwrap();
+        let near = |i: u64| {
+            let (mut ones, place) = (layout.ones(keys[(i % present) as usize]), (i / present) as usize);
+            let last = ones.len() - 1;
+            if place >= ones[last - 1] || place == ones[last] {
+                return key(present + i);
+            }
+            ones[last] = place;
+            layout.code.number(&ones)
+        };
+        let missing: Vec<u64> = (0..absent).map(near).filter(|key| !keys.contains(key)).collect();
+        assert!(missing.len() as u64 == absent && missing.iter().all(|key| bits == 64 || key >> bits == 0));
+        let mut find = |server: &ServerSession<Cwpir>, keys: &[u64]| {
+            let mut found = Vec::new();
+            for keys in keys.chunks(50) {
+                let request = client.ask(keys, &mut context).unwrap();
+                let response = server.answer(&[request], &mut context).unwrap().remove(0);
+                found.extend(client.extract(&response, &context).unwrap());
+            }
+            found
+        };
+        let known = |database: &Database| (0..present).map(|i| database.record(i).unwrap()).collect::<Vec<_>>();
+        assert!(find(&server, &keys) == known(&database));
+        assert!(find(&server, &missing).iter().all(Vec::is_empty));
+        let zeros = vec![0; shape.record_bytes()];
+        database.change(present - 1, zeros.clone()).unwrap();
+        server
+            .update(&[(present - 1, zeros)], &mut crate::protocol::tests_support::context(Kernel::best(), 1))
+            .unwrap();
+        assert!(find(&server, &keys) == known(&database) && find(&server, &missing[..5]).iter().all(Vec::is_empty));
+    }
+}
+
+/// Keys are refused where none are expected, and the other way round.
+#[test]
+fn keys_belong_to_sets_with_keyword_bits() {
+    let database = Database::seeded([9; 16], Shape::new(3, 700).unwrap());
+    let with_keys = |keys: &[u64]| database.clone().keyed(Keys::new(keys.to_vec()).unwrap()).unwrap();
+    let refused = |set: &Set, database: &Database, part: &str| {
+        let error = ServerSession::<Cwpir>::new(set, database, &mut context(Kernel::best(), 1)).err().unwrap();
+        assert!(error.to_string().contains(part), "{error}");
+    };
+    let asked_by_key = read::<Cwpir>(&keyed(&plain(4), 20)).unwrap();
+    refused(&asked_by_key, &database, "--keys");
+    refused(&asked_by_key, &with_keys(&[1, 2, 1 << 20]), "keyword_bits");
+    refused(&set(&plain(2), ""), &with_keys(&[1, 2, 3]), "--keys");
+    assert!(Keys::new(vec![1, 2, 1]).unwrap_err().to_string().contains("records 0 and 2"));
+    refuses::<Cwpir>(&keyed(&plain(4), 20), "keyword_bits = 20", "keyword_bits = 65", "keyword_bits");
+    refuses::<Cwpir>(&keyed(&plain(4), 20), "keyword_bits = 20", "keyword_bits = 64", "selection.weight");
 }
 
 /// The lengths of words for k = 2 that CwPIR's measurements use.
@@ -95,7 +166,8 @@ fn words_select_their_own_items() {
 fn words_are_as_long_as_published() {
     let lengths = [24, 33, 46, 65, 92, 129, 182, 257, 363, 513, 725];
     for (log2, length) in (8..).zip(lengths) {
-        let layout = Layout::new(Shape::new(1 << log2, 163_840).unwrap(), Selection::Plain { weight: 2 }, 8192, 20);
+        let layout =
+            Layout::new(Shape::new(1 << log2, 163_840).unwrap(), (Selection::Plain { weight: 2 }, None), 8192, 20);
         assert_eq!((layout.code.bits, layout.polynomials, layout.ciphertexts()), (length, 1, 1));
     }
 }
@@ -107,12 +179,12 @@ fn updates_make_the_same_plaintexts() {
         let (set, shape) = (set(&plain(2), ""), Shape::new(300, bits).unwrap());
         let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
         let mut context = context(Kernel::best(), 1);
-        let mut changed = server::Server::new(&set, &database, &mut context).unwrap();
+        let mut changed = <Cwpir as Protocol>::Server::new(&set, &database, &mut context).unwrap();
         for indices in [vec![0, 1, 150, 299], vec![1, 7]] {
             let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
             changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
             assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
-            let fresh = server::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
+            let fresh = <Cwpir as Protocol>::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
             assert!(changed.plaintexts() == fresh.plaintexts());
         }
     }
@@ -159,34 +231,9 @@ fn noise_is_that_of_the_steps() {
         });
         let sum = n * coefficient * 20.0 * selected;
         let answer = sum / q.powi(2) + 1.0 / 12.0 / 2f64.powi(44) + weight / 12.0 / 2f64.powi(56);
-        let measured = measured(&set, shape);
         let stages = [("expansion", bit), ("selection", selected), ("sum", sum), ("answer", answer * q.powi(2))];
-        for (stage, predicted) in stages {
-            let found = measured.iter().find(|found| found.stage == stage).unwrap();
-            assert!(found.keys >= 20 && found.samples >= 1 << 14, "{stage}: {} samples", found.samples);
-            let difference = (found.stddev / (t * predicted.sqrt() / q)).log2();
-            assert!(difference.abs() < 0.3, "{selection}, {stage}: {difference} bits");
-        }
+        noise_is::<Cwpir>(&set, shape, &stages.map(|(stage, variance)| (stage, (t / q).powi(2) * variance)));
     }
-}
-
-/// The errors of 20 clients, who have a key each.
-fn measured(set: &Set, shape: Shape) -> Vec<StageNoise> {
-    let (database, mut context) = (Database::seeded([9; 16], shape), context(Kernel::best(), 1));
-    let mut server = ServerSession::<Cwpir>::new(set, &database, &mut context).unwrap();
-    for client in 0..20 {
-        let mut asking = ClientSession::<Cwpir>::new(set, shape, &mut context).unwrap();
-        asking.connect(&mut server, &mut Link::new(Cwpir::NAME), &mut context).unwrap();
-        for query in 0..14 {
-            let index = (client * 97 + query * 31) % shape.records;
-            let request = asking.ask(&[index], &mut context).unwrap();
-            let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-            asking.extract(&response, &context).unwrap();
-            asking.log_errors(&server, (&request, &response), &mut context).unwrap();
-            asking.diagnose(&server, &request, &mut context).unwrap();
-        }
-    }
-    context.noise.summary()
 }
 
 #[test]

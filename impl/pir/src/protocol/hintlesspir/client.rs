@@ -16,7 +16,7 @@ use super::set::NAME;
 use crate::core::{
     Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol, seed,
 };
-use crate::parts::bfv::AnswerOpener;
+use crate::parts::bfv::{AnswerKey, AnswerOpener};
 
 /// One requested index, with the secrets of its query.
 pub struct Query {
@@ -72,9 +72,9 @@ impl Client {
     }
 
     /// <H[r], s> modulo slot modulus `number` for the rows of a block.
-    fn products(&self, public: &Public, number: usize, key: &RlweKey<u32>, bytes: &[u8]) -> Result<Vec<u64>> {
+    fn products(&self, public: &Public, number: usize, key: &AnswerKey, bytes: &[u8]) -> Result<Vec<u64>> {
         let scheme = &public.schemes[number];
-        let plaintext = self.opener.decrypt(scheme, key, bytes)?;
+        let plaintext = key.decrypt(scheme, bytes)?;
         Ok(self.layout.sums(&scheme.modulus().decode(&plaintext)?, &public.moduli[number]))
     }
 
@@ -83,12 +83,13 @@ impl Client {
         let (words, ciphertexts) = self.parts(answer);
         let (remainders, blocks) = (Remainders::new(&public.moduli)?, self.layout.blocks_of(query.index));
         let first_row = blocks.start * block_rows;
+        let key = self.opener.key(&query.key)?;
         let mut products = Vec::with_capacity(blocks.len() * block_rows);
         for block in blocks {
             let mut residues = Vec::with_capacity(2 * block_rows);
             for number in 0..public.moduli.len() {
                 let ciphertext = ciphertexts[number * self.layout.blocks() + block];
-                residues.extend(self.products(public, number, &query.key, ciphertext)?);
+                residues.extend(self.products(public, number, &key, ciphertext)?);
             }
             products.extend(remainders.words(&residues));
         }
@@ -109,13 +110,14 @@ impl Client {
             residual(word.wrapping_sub(product), linear.scale(), server.database.entry(row, column))
         };
         log.add("answer", f64::from(linear.scale()) / 2.0, rows.map(error));
+        let key = self.opener.key(&query.key)?;
         for (i, bytes) in ciphertexts.into_iter().enumerate() {
             let (number, block) = (i / self.layout.blocks(), i % self.layout.blocks());
             let (scheme, t) = (&public.schemes[number], &public.moduli[number]);
             let rows = self.layout.rows_of(block);
             let slots = self.layout.products(&server.hint[rows.start * n..rows.end * n], &query.secret, t);
             let message = scheme.modulus().encode(&slots)?;
-            let errors = self.opener.noise(scheme, &query.key, bytes, &message)?;
+            let errors = key.noise(scheme, bytes, &message)?;
             log.add("hint", 0.5, errors);
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
-use crate::parts::bfv::Switch;
+use crate::parts::bfv::{AnswerKey, RingTable, Switch};
 use crate::parts::lwe_matrix::{LinearNumbers, hint_buffers_bytes};
 use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers};
 
@@ -67,7 +67,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     let samples = (set.ring.slot_moduli.len() + set.ring.digits()) as u64 * set.ring.degree as u64;
     sizes.instances = vec![
         set.lwe.instance("query", columns, "the column of the record asked for"),
-        set.ring.instance("keys", samples, "the secret of the query"),
+        set.ring.instance("keys", set.ring.primes(), Some(samples), "the secret of the query"),
     ];
     Ok(sizes)
 }
@@ -115,7 +115,7 @@ impl Load<'_> {
     }
 
     fn switching(&self) -> SwitchShape {
-        SwitchShape { ring: self.ring, special: 0, rows: self.set.ring.digits() }
+        self.set.ring.switch_shape()
     }
 
     fn memory(&self) -> MemoryMap {
@@ -212,7 +212,7 @@ impl Load<'_> {
         plan.step("answer", "write", self.switched() * count(&[moduli, blocks, queries]) + written);
 
         let of_record = linear.code.entries_per_record().div_ceil(layout.block_rows as u64);
-        let opened = ring.transforms(3) + PlainModulus::integer_slots_work(ring.degree);
+        let opened = AnswerKey::work(ring, set.switch) + PlainModulus::integer_slots_work(ring.degree);
         plan.phase("extract", opened * count(&[of_record, moduli, queries]));
         let changed = count(&[workload.updates, linear.code.entries_per_record(), n]);
         let drawn = Work::of(Kind::PrgBytes, &[4, workload.updates, n]);

@@ -9,6 +9,7 @@ use ring::{Kernel, Modulus, Ring, Seed};
 
 use super::Set;
 use crate::core::Result;
+use crate::parts::bfv::RingTable;
 
 /// The expansion of the public seed. Each use has a seed of its own.
 pub struct Public {
@@ -27,10 +28,11 @@ pub struct Public {
 
 impl Public {
     pub fn new(set: &Set, seed: Seed, kernel: Kernel) -> Result<Self> {
-        let ring = set.ring.ring(kernel)?;
+        let gadget = set.ring.gadget(kernel)?;
+        let ring = gadget.ring().clone();
         Ok(Self {
             matrix: PublicMatrix::new(seed.derive("matrix"), set.lwe.dimension),
-            gadget: set.ring.gadget(&ring)?,
+            gadget,
             schemes: set.ring.schemes(&ring)?,
             moduli: set.ring.slot_moduli.iter().map(|t| Modulus::new(*t)).collect::<std::result::Result<_, _>>()?,
             ring,

@@ -17,7 +17,7 @@ use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, Turns, answers, for_each_query,
     protocol,
 };
-use crate::parts::bfv::write_half;
+use crate::parts::bfv::{RingTable, write_half};
 use crate::parts::lwe_matrix::LinearDatabase;
 
 /// Turns of the secret that are stored at a time: a vector's lines of several turns lie side by side.

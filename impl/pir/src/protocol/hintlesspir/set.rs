@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
-use crate::parts::bfv::{BfvRing, Switch, half_bytes};
+use crate::parts::bfv::{BfvRing, RingTable, Switch, half_bytes};
 use crate::parts::lwe_matrix::{Lwe, PlainModuli, Tiling};
 use crate::parts::ring_matrix::check_secret;
 

@@ -1,7 +1,5 @@
 //! The plaintexts of diagonals, made from the database.
 
-use std::ops::Range;
-
 use lattice::wire::Reader;
 use ring::{PolyMatrix, Work};
 
@@ -9,6 +7,7 @@ use super::engine::Engine;
 use super::{Layout, Set};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Result};
+use crate::parts::bfv::RingTable;
 use crate::parts::slots::{plaintext, read_entry, read_value, values};
 
 /// Bytes of values of slots that are made before they are encoded, about.
@@ -30,22 +29,22 @@ fn plaintexts(layout: &Layout) -> u64 {
     (layout.matrix_rows() as u64).saturating_mul(layout.giants as u64)
 }
 
-/// Makes the plaintexts of some entries of all items, a matrix each.
+/// Makes the plaintexts of some entries of all items from `first_entry` on, a matrix each.
 pub fn encode(
     engine: &Engine,
     matrices: &mut [PolyMatrix],
-    entries: Range<usize>,
+    first_entry: usize,
     database: &Database,
     context: &Context,
 ) -> Result<()> {
-    let (layout, words) = (&engine.layout, engine.words());
-    let (width, slots) = (u64::from(layout.entry_bits), engine.scheme.modulus().slots());
+    let (layout, words) = (&engine.layout, engine.exchange.words());
+    let (width, slots) = (u64::from(layout.entry_bits), engine.exchange.scheme.modulus().slots());
     let each = slots * words * plaintexts(layout) as usize;
-    let mut all = vec![0; each * entries.len()];
-    let first = entries.start as u64 * width;
-    let (mut scratch, mut read) = (Vec::new(), vec![0; (entries.len() as u64 * width).div_ceil(8) as usize]);
+    let mut all = vec![0; each * matrices.len()];
+    let (first, read_bits) = (first_entry as u64 * width, matrices.len() as u64 * width);
+    let (mut scratch, mut read) = (Vec::new(), vec![0; read_bits.div_ceil(8) as usize]);
     for item in 0..layout.count() {
-        let bits = layout.items.bits_of(item as u64).min(entries.end as u64 * width).saturating_sub(first);
+        let bits = layout.items.bits_of(item as u64).saturating_sub(first).min(read_bits);
         database.read_bits(item as u64 * layout.items.bits() + first, bits as usize, &mut scratch, &mut read)?;
         let (mut input, mut left) = (Reader::of(&read), bits);
         let place = layout.diagonal(item);
@@ -57,7 +56,7 @@ pub fn encode(
     }
     for (matrix, values) in matrices.iter_mut().zip(all.chunks_exact(each)) {
         let encode = |(number, values): (usize, &[u64])| {
-            Ok(((number / layout.giants, number % layout.giants), plaintext(&engine.scheme, values)?))
+            Ok(((number / layout.giants, number % layout.giants), plaintext(&engine.exchange.scheme, values)?))
         };
         let made = side_by_side(values.chunks_exact(slots * words).enumerate(), context.threads, encode)?;
         matrix.set(&made, context.threads)?;
@@ -67,13 +66,13 @@ pub fn encode(
 
 /// Writes a changed item into its plaintext of every entry.
 pub fn rewrite(engine: &Engine, matrices: &mut [PolyMatrix], database: &Database, item: usize) -> Result<()> {
-    let (layout, words, place) = (&engine.layout, engine.words(), engine.layout.diagonal(item));
+    let (layout, words, place) = (&engine.layout, engine.exchange.words(), engine.layout.diagonal(item));
     let bits = layout.items.item(database, item as u64)?;
     for (entry, matrix) in matrices.iter_mut().enumerate() {
-        let mut slots = values(&engine.scheme, matrix.get(place.row, place.giant)?)?;
+        let mut slots = values(&engine.exchange.scheme, matrix.get(place.row, place.giant)?)?;
         let value = &mut slots[place.slot * words..][..words];
         read_entry((&bits, layout.items.bits()), layout.entry_bits, entry, value);
-        matrix.set(&[((place.row, place.giant), plaintext(&engine.scheme, &slots)?)], 1)?;
+        matrix.set(&[((place.row, place.giant), plaintext(&engine.exchange.scheme, &slots)?)], 1)?;
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! One-hot PIR in slots, the variant that PIRANA is compared with: one ciphertext selects a row, others a column, by diagonals of matrices
 //! of entries. docs/onehot.md has the symbols, byte formulas and noise theorem.
 
-mod client;
+mod answer;
 mod describe;
 mod encode;
 mod engine;
 mod layout;
-mod server;
+mod selector;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -15,6 +15,7 @@ pub use layout::Layout;
 pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
+use crate::parts::selection;
 
 /// The protocol.
 #[derive(Debug)]
@@ -27,8 +28,8 @@ impl Protocol for OneHot {
     const ONE_KEY: bool = true;
     type Set = Set;
     type Numbers = describe::Numbers;
-    type Server = server::Server;
-    type Client = client::Client;
+    type Server = selection::Server<engine::Engine>;
+    type Client = selection::Client<engine::Engine>;
 
     fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(set, workload)

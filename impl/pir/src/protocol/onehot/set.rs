@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Layout;
-use crate::core::{FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, power_of_two};
-use crate::parts::bfv::{FamilyRing, Switch, half_bytes};
+use crate::core::{ParameterSet, Result, Shape, power_of_two};
+use crate::parts::bfv::{FamilyRing, Switch};
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "onehot";
@@ -30,8 +30,7 @@ impl ParameterSet for Set {
     fn check(&self) -> Result<()> {
         power_of_two("most_baby_steps", self.most_baby_steps, 1..=1 << 10, "")?;
         self.ring.check()?;
-        let least = self.ring.sum_norm()? as u64;
-        self.switch.map_or(Ok(()), |switch| switch.check(least))
+        self.ring.check_switch(self.switch)
     }
 }
 
@@ -41,15 +40,5 @@ impl Set {
         let family = self.ring.plaintext.family();
         let slots = (family.slots(self.ring.degree), family.rows(self.ring.degree));
         Ok(Layout::new(shape, slots, self.ring.slot_bits()?, (self.most_baby_steps, self.hoisted)))
-    }
-
-    /// Identifies the set in messages that only a server of the same set can use.
-    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
-        fingerprint(self, &[])
-    }
-
-    /// Bytes of a ciphertext of an answer.
-    pub fn answer_bytes(&self) -> usize {
-        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits()).iter().sum::<u64>() as usize
     }
 }

@@ -2,13 +2,10 @@ use ring::Kernel;
 
 use super::*;
 use crate::core::database::Database;
-use crate::core::noise::StageNoise;
 use crate::core::protocol::Server as _;
-use crate::core::session::{ClientSession, ServerSession};
-use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, read, refuses, retrieves_all, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, conformance, context, noise_is, read, refuses, retrieves_all, retrieves_long_records,
 };
 
 const INTEGER: &str = "{ kind = \"integer\", modulus = 7681 }";
@@ -93,12 +90,12 @@ fn updates_make_the_same_plaintexts() {
         let (set, shape) = (set(plaintext, 4, true, ""), Shape::new(300, bits).unwrap());
         let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
         let mut context = context(Kernel::best(), 1);
-        let mut changed = server::Server::new(&set, &database, &mut context).unwrap();
+        let mut changed = <OneHot as Protocol>::Server::new(&set, &database, &mut context).unwrap();
         for indices in [vec![0, 1, 150, 299], vec![1, 7]] {
             let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
             changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
             assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
-            let fresh = server::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
+            let fresh = <OneHot as Protocol>::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
             assert!(changed.plaintexts() == fresh.plaintexts());
         }
     }
@@ -130,33 +127,9 @@ fn noise_is_that_of_the_steps() {
         let entries = layout.entries as f64;
         let sum = entries * product + (entries - 1.0) * switch;
         let answer = sum / q.powi(2) + 1.0 / 12.0 / 2f64.powi(44) + weight / 12.0 / 2f64.powi(56);
-        let measured = measured(&set, shape);
-        for (stage, predicted) in [("column", column / q.powi(2)), ("sum", sum / q.powi(2)), ("answer", answer)] {
-            let found = measured.iter().find(|found| found.stage == stage).unwrap();
-            assert!(found.keys >= 20 && found.samples >= 1 << 14, "{stage}: {} samples", found.samples);
-            let difference = (found.stddev / (norm * predicted).sqrt()).log2();
-            assert!(difference.abs() < 0.3, "{plaintext}, {stage}: {difference} bits");
-        }
+        let stages = [("column", column / q.powi(2)), ("sum", sum / q.powi(2)), ("answer", answer)];
+        noise_is::<OneHot>(&set, shape, &stages.map(|(stage, variance)| (stage, norm * variance)));
     }
-}
-
-/// The errors of 20 clients, who have a key each.
-fn measured(set: &Set, shape: Shape) -> Vec<StageNoise> {
-    let (database, mut context) = (Database::seeded([9; 16], shape), context(Kernel::best(), 1));
-    let mut server = ServerSession::<OneHot>::new(set, &database, &mut context).unwrap();
-    for client in 0..20 {
-        let mut asking = ClientSession::<OneHot>::new(set, shape, &mut context).unwrap();
-        asking.connect(&mut server, &mut Link::new(OneHot::NAME), &mut context).unwrap();
-        for query in 0..14 {
-            let index = (client * 97 + query * 31) % shape.records;
-            let request = asking.ask(&[index], &mut context).unwrap();
-            let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-            asking.extract(&response, &context).unwrap();
-            asking.log_errors(&server, (&request, &response), &mut context).unwrap();
-            asking.diagnose(&server, &request, &mut context).unwrap();
-        }
-    }
-    context.noise.summary()
 }
 
 #[test]

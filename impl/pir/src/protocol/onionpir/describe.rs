@@ -5,12 +5,12 @@ use ring::{Kernel, Kind, Work};
 
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
-use super::query::query_bytes;
 use super::server::BATCH;
 use super::set::{Further, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::parts::bfv::{AnswerKey, RingTable, answer_bytes, query_bytes};
 use crate::parts::folding::{
     FoldingNumbers, LEAVES_AT_A_TIME, Matrix, folding_work, of_ciphertexts, product_work, small_pages,
 };
@@ -23,7 +23,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     let keys = key_bytes(engine) as u64;
     let formula = "8 + 24 (h + 1) + (h t_auto log2(q P) + 2 t_conv log2(q)) N / 8";
     sizes.message("keys", Direction::Upload, "offline", keys, formula, None);
-    let query = query_bytes(engine) as u64;
+    let query = query_bytes(&params.ring, 1) as u64;
     sizes.message(
         "query",
         Direction::Upload,
@@ -32,7 +32,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         "k (16 + N log2(q) / 8)",
         Some(queries),
     );
-    let answer = params.answer_bytes(&engine.layout) as u64;
+    let answer = (engine.layout.parts * answer_bytes(&params.ring, params.switch)) as u64;
     let formula = "k T N (log2(q_a) + log2(q_b)) / 8";
     sizes.message("answer", Direction::Download, "answer", count(&[queries, answer]), formula, Some(queries));
     sizes.memory = memory(engine, workload, [keys, query, answer]);
@@ -141,9 +141,7 @@ fn operations(engine: &Engine, workload: &Workload) -> serde_json::Map<String, s
     plan.step("answer", "folding", of_queries(further_work(engine)));
     let coefficients = if switched { count(&[queries, parts, 2, ring.degree as u64]) } else { 0 };
     plan.step("answer", "response", Work::of(Kind::CoefficientsSwitched, &[coefficients]));
-    // A switched phase is a product modulo two primes of 61 bits.
-    let opened = if switched { ring.ntts(12) } else { ring.transforms(3) };
-    plan.phase("extract", opened * queries * parts);
+    plan.phase("extract", AnswerKey::work(ring, params.switch) * queries * parts);
     plan.phase("update_server", ring.transforms(count(&[2, touched])));
     plan.operations()
 }
@@ -151,7 +149,7 @@ fn operations(engine: &Engine, workload: &Workload) -> serde_json::Map<String, s
 /// The work of a tree that ends at these coefficients, and the bytes of its keys.
 fn expansion_work(engine: &Engine, places: &[usize]) -> Work {
     let switch = engine.switch.shape();
-    let keys = engine.params.ring.level_key_bytes(engine.depth, switch);
+    let keys = u64::from(engine.depth) * engine.params.ring.key_bytes();
     tree_work(switch.ring, switch.level_work(), places, engine.depth) + Work::of(Kind::KeyBytes, &[keys])
 }
 

@@ -5,9 +5,8 @@ use ring::{Coefficient, Poly};
 
 use super::client::Client;
 use super::server::Server;
-use crate::core::{Context, Error, Request, Result, client_of};
+use crate::core::{Context, Error, Request, Result};
 use crate::parts::folding::{Folding, OneOf, Place, constant, selector_errors};
-use crate::parts::ring_matrix::workspace;
 
 /// Number of ciphertexts of a kind that are opened: their errors have one distribution.
 const OPENED: usize = 4;
@@ -24,16 +23,14 @@ impl Client {
         let (engine, matrix, selection) = (&self.engine, &server.matrix, &server.selection);
         let missing = || Error::message("query", "a request has at least one query.");
         let place = asked.first().ok_or_else(missing)?;
-        let keys = client_of(&server.clients, request.session)?;
-        let query = server.parse(request)?.into_iter().next().ok_or_else(missing)?;
-        let (mut workspace, digits) = (workspace(), engine.params.plain_digits);
-        let opened: Vec<_> = query.leaves(engine, keys, &mut workspace)?.take(1).collect::<Result<_>>()?;
-        for (row, leaf) in opened.concat().iter().enumerate().take(OPENED) {
+        let query = server.parse(std::slice::from_ref(request))?.into_iter().next().ok_or_else(missing)?;
+        let digits = engine.params.plain_digits;
+        for (row, leaf) in query.first_leaves(engine, OPENED)?.iter().enumerate() {
             let scale = if row / digits == place.row { engine.scales[row % digits] } else { 0 };
             self.log(context, "leaf", leaf, &constant(&engine.ring, scale))?;
         }
-        let vector = selection.leaves(query.leaves(engine, keys, &mut workspace)?)?;
-        let selectors = query.selectors(engine, keys, &mut workspace)?;
+        let vector = query.vector(engine, selection, 1)?;
+        let selectors = query.selectors(engine, 1)?;
         for (selector, bit) in selectors.concat().iter().zip(engine.units(place).concat()).take(OPENED) {
             for [body, mask] in selector_errors(&self.secret.key, &engine.selector, selector, bit)? {
                 context.noise.add_under(Some(self.key_id), "selector_body", self.threshold(), body);

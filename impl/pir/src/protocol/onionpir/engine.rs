@@ -1,14 +1,14 @@
 //! The common objects of client and server: the layout, the rings, the gadget of each step, and the places of a query's coefficients.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use bfv::RnsGadget;
+use bfv::{RnsGadget, expansion_exponents};
 use lattice::RingGadget;
 use ring::{Coefficient, Kernel, Poly, Ring};
 
 use super::set::Set;
 use crate::core::{Error, FINGERPRINT_BYTES, Result, Shape, fingerprint};
+use crate::parts::bfv::RingTable;
 use crate::parts::folding::{Layout, Place, positions};
 
 /// What client and server make of a set and a shape.
@@ -68,10 +68,9 @@ impl Engine {
         })
     }
 
-    /// Levels of the automorphism keys, X -> X^(2^level + 1).
-    pub fn levels(&self) -> RangeInclusive<u32> {
-        let log_n = self.ring.n().ilog2();
-        log_n - self.depth + 1..=log_n
+    /// The exponents of the automorphism keys, in the order in which they travel.
+    pub fn exponents(&self) -> Vec<u64> {
+        expansion_exponents(self.ring.n(), self.depth).rev().collect()
     }
 
     /// For each further dimension, most significant first, what its selectors encrypt for a column.
@@ -102,5 +101,24 @@ impl Engine {
     /// A hash of the parameters.
     pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
         fingerprint(&self.params, &[])
+    }
+
+    /// The coefficients of the plaintext with these digits.
+    pub fn messages(&self, digits: &[Vec<i64>]) -> Vec<i64> {
+        let width = self.params.plain_bits;
+        let message = |j: usize| digits.iter().rev().fold(0, |sum, digit| (sum << width) + digit[j]);
+        (0..self.ring.n()).map(message).collect()
+    }
+
+    /// The digits of a plaintext's coefficients, modulo their base. A digit of half of the base or more stands for itself less the base.
+    pub fn digits(&self, mut messages: Vec<u64>) -> Vec<Vec<u64>> {
+        let width = self.params.plain_bits;
+        let (mask, half) = ((1 << width) - 1, 1 << (width - 1));
+        let digit = |_| {
+            let digits = messages.iter().map(|message| message & mask).collect::<Vec<_>>();
+            messages.iter_mut().zip(&digits).for_each(|(m, digit)| *m = (*m >> width) + u64::from(*digit >= half));
+            digits
+        };
+        (0..self.params.plain_digits).map(digit).collect()
     }
 }

@@ -2,7 +2,6 @@
 //! plaintexts, further ones by products with RGSW ciphertexts that the server makes, one ciphertext down. docs/onionpir.md has the
 //! symbols, byte formulas and noise.
 
-mod answer;
 mod client;
 mod describe;
 mod diagnosis;

@@ -1,26 +1,20 @@
 //! Queries: one ciphertext with a coefficient for each row of the matrix and for each row of a selector.
 
-use bfv::LevelKeys;
 use lattice::convert::CoefficientTree;
-use lattice::wire::{Reader, WireError, Writer, poly_bits};
-use lattice::{Masks, Rgsw, Rlwe, Workspace};
-use rand::RngCore;
-use ring::Coefficient;
+use lattice::{Rgsw, Rlwe};
+use ring::{Coefficient, Ntt, Poly, PolyPairs};
 
 use super::engine::Engine;
 use super::keys::ServerKeys;
-use crate::core::seed::{SEED_BYTES, fresh_seed};
-use crate::core::{Error, Result};
-use crate::parts::bfv::BfvSecret;
-use crate::parts::folding::{Place, leaves, rows, selectors};
+use crate::core::Result;
+use crate::core::threads::side_by_side;
+use crate::parts::bfv::Asked;
+use crate::parts::folding::{Place, Selection, leaves, rows, selectors};
+use crate::parts::ring_matrix::workspace;
 
-/// Bytes of one query: a seed, and the body of the ciphertext.
-pub fn query_bytes(engine: &Engine) -> usize {
-    SEED_BYTES + poly_bits(&engine.ring).div_ceil(8)
-}
-
-/// The query for an item: q B^k / t for each digit of its row, and what each selector of its column encrypts times the weights.
-pub fn write_query(engine: &Engine, place: &Place, secret: &BfvSecret, rng: &mut impl RngCore) -> Vec<u8> {
+/// The phase of the query for an item: q B^k / t for each digit of its row, and what each selector of its column encrypts times the
+/// weights.
+pub fn phase(engine: &Engine, place: &Place) -> Poly<u32, Ntt> {
     let (ring, weights) = (&engine.ring, engine.selector.weights());
     let mut message = vec![0; ring.n()];
     let first = place.row * engine.scales.len();
@@ -32,59 +26,56 @@ pub fn write_query(engine: &Engine, place: &Place, secret: &BfvSecret, rng: &mut
             message[at] = if bit { weight } else { 0 };
         }
     }
-    let seed = fresh_seed(rng);
-    let mut writer = Writer::with_capacity(query_bytes(engine));
-    writer.write_seed(&seed);
-    let ciphertext = secret.key.encrypt(&ring.from_u128(&message), &secret.error, &mut Masks::new(seed), rng);
-    writer.write_poly(ring, &ciphertext.b);
-    writer.finish()
+    ring.forward(ring.from_u128(&message))
 }
 
-/// A query in the server's form.
-pub struct Query(Rlwe<u32, Coefficient>);
+/// A query in the server's form, with the keys of the client that asks.
+pub struct Query<'a> {
+    keys: &'a ServerKeys,
+    ciphertext: Rlwe<u32, Coefficient>,
+}
 
-impl Query {
-    /// Parses a query.
-    pub fn read(engine: &Engine, bytes: &[u8]) -> Result<Self> {
-        let ring = &engine.ring;
-        let bad = |e: WireError| Error::message("query", e.to_string());
-        let mut reader = Reader::new(bytes, query_bytes(engine)).map_err(bad)?;
-        let prg = reader.seed().prg();
-        let ciphertext = Rlwe { a: ring.expand(&prg, 0), b: reader.poly(ring).map_err(bad)? };
-        reader.finish().map_err(bad)?;
-        Ok(Self(ciphertext.inverse(ring)))
+impl<'a> Query<'a> {
+    /// The query of a parsed message.
+    pub fn new(engine: &Engine, mut asked: Asked<'a, ServerKeys>) -> Self {
+        Self { keys: asked.keys, ciphertext: asked.ciphertexts.swap_remove(0).inverse(&engine.ring) }
     }
 
-    fn tree<'a>(
-        &self,
-        engine: &Engine,
-        places: &[usize],
-        keys: &'a ServerKeys,
-        workspace: &'a mut Workspace<u32>,
-    ) -> Result<CoefficientTree<'a, u32, &'a LevelKeys<u32>>> {
-        Ok(CoefficientTree::new(&keys.levels, &self.0, engine.depth, places, workspace)?)
+    /// The leaves at some places, in their order: as many trees as there are threads, which share no automorphism.
+    fn leaves(&self, engine: &Engine, places: &[usize], threads: usize) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        let levels = self.keys.switching.levels(&engine.switch);
+        let part = |places: &[usize]| {
+            let mut workspace = workspace();
+            rows(CoefficientTree::new(levels, &self.ciphertext, engine.depth, places, &mut workspace)?)
+        };
+        Ok(side_by_side(places.chunks(places.len().div_ceil(threads).max(1)), threads, part)?.concat())
     }
 
-    /// A leaf for each row of the matrix, a few at a time.
-    pub fn leaves<'a>(
-        &self,
-        engine: &Engine,
-        keys: &'a ServerKeys,
-        workspace: &'a mut Workspace<u32>,
-    ) -> Result<impl Iterator<Item = Result<Vec<Rlwe<u32, Coefficient>>>> + use<'a>> {
-        Ok(leaves(self.tree(engine, &engine.places[0], keys, workspace)?))
+    /// Some leaves, for each row of the matrix.
+    pub fn first_leaves(&self, engine: &Engine, count: usize) -> Result<Vec<Rlwe<u32, Coefficient>>> {
+        self.leaves(engine, &engine.places[0][..count.min(engine.places[0].len())], 1)
+    }
+
+    /// The leaves for all rows of the matrix as it reads them, a few at a time if they are made on one thread.
+    pub fn vector(&self, engine: &Engine, selection: &Selection, threads: usize) -> Result<PolyPairs> {
+        let places = &engine.places[0];
+        if threads > 1 {
+            return selection.leaves([self.leaves(engine, places, threads)]);
+        }
+        let (levels, mut workspace) = (self.keys.switching.levels(&engine.switch), workspace());
+        let tree = CoefficientTree::new(levels, &self.ciphertext, engine.depth, places, &mut workspace)?;
+        selection.leaves(leaves(tree))
     }
 
     /// The selectors of each further dimension, most significant first.
-    pub fn selectors(
-        &self,
-        engine: &Engine,
-        keys: &ServerKeys,
-        workspace: &mut Workspace<u32>,
-    ) -> Result<Vec<Vec<Rgsw<u32>>>> {
-        let Some(key) = &keys.conversion else { return Ok(Vec::new()) };
-        let rows = rows(self.tree(engine, &engine.places[1], keys, workspace)?)?;
-        let mut all = selectors(rows, &engine.selector, (&engine.conversion, key), workspace)?.into_iter();
+    pub fn selectors(&self, engine: &Engine, threads: usize) -> Result<Vec<Vec<Rgsw<u32>>>> {
+        let Some(key) = &self.keys.conversion else { return Ok(Vec::new()) };
+        let rows = self.leaves(engine, &engine.places[1], threads)?;
+        let convert = |rows: &[Rlwe<u32, Coefficient>]| {
+            selectors(rows.to_vec(), &engine.selector, (&engine.conversion, key), &mut workspace())
+        };
+        let all = side_by_side(rows.chunks(engine.selector.length()), threads, convert)?;
+        let mut all = all.into_iter().flatten();
         let of = |&width: &u32| all.by_ref().take(engine.params.selectors_of(width)).collect();
         Ok(engine.widths.iter().map(of).collect())
     }

@@ -1,16 +1,14 @@
 //! OnionPIR's server.
 
-use super::answer;
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
-use super::query::{Query, query_bytes};
+use super::query::Query;
 use super::set::{NAME, Set};
 use crate::core::{
-    Change, Context, Database, Group, Messages, Request, Result, TableBytes, Turns, answers, client_of, for_each_query,
-    only, protocol,
+    Change, Context, Database, Group, Messages, Request, Result, TableBytes, Turns, answers, only, protocol,
 };
+use crate::parts::bfv::{answer_bytes, query_bytes, read_queries, write_coefficients};
 use crate::parts::folding::{Encoder, Matrix, OneOf, Selection, Selects, select};
-use crate::parts::ring_matrix::workspace;
 
 /// Queries that share one pass over the database; more take more passes.
 pub const BATCH: usize = 8;
@@ -24,31 +22,24 @@ pub struct Server {
     pub clients: Vec<ServerKeys>,
 }
 
-/// A query with the keys of the client that sent it.
-type Asked<'a> = (&'a ServerKeys, Query);
-
 impl Server {
-    /// The queries of a request.
-    pub(super) fn parse(&self, request: &Request) -> Result<Vec<Query>> {
-        let (bytes, mut queries) = (query_bytes(&self.engine), Vec::new());
-        for_each_query(NAME, std::slice::from_ref(request), &[("query", bytes)], |parts| {
-            queries.push(Query::read(&self.engine, parts[0])?);
-            Ok(())
-        })?;
-        Ok(queries)
+    /// The queries of some requests.
+    pub(super) fn parse(&self, requests: &[Request]) -> Result<Vec<Query<'_>>> {
+        let engine = &self.engine;
+        let lengths = (&*engine.ring, query_bytes(&engine.params.ring, 1), 1);
+        let asked = read_queries(NAME, requests, &self.clients, lengths)?;
+        Ok(asked.into_iter().map(|asked| Query::new(engine, asked)).collect())
     }
 
     /// The ciphertexts that answer some queries, with one pass over the database.
-    fn group(&self, steps: &mut Turns, group: &[Asked], context: &Context) -> Result<Vec<Vec<OneOf>>> {
-        let Self { engine, selection, matrix, .. } = self;
-        let mut workspace = workspace();
-        let mut selects = |(keys, query): &Asked| {
-            let mut vector = || selection.leaves(query.leaves(engine, keys, &mut workspace)?);
-            let vectors = vec![steps.time("answer_leaves", &mut vector)?];
-            let selectors = steps.time("answer_selectors", || query.selectors(engine, keys, &mut workspace))?;
+    fn group(&self, steps: &mut Turns, group: &[Query], context: &Context) -> Result<Vec<Vec<OneOf>>> {
+        let (Self { engine, selection, matrix, .. }, threads) = (self, context.threads);
+        let selects = |query: &Query| {
+            let vectors = vec![steps.time("answer_leaves", || query.vector(engine, selection, threads))?];
+            let selectors = steps.time("answer_selectors", || query.selectors(engine, threads))?;
             Ok(Selects { vectors, selectors })
         };
-        let queries = group.iter().map(&mut selects).collect::<Result<Vec<_>>>()?;
+        let queries = group.iter().map(selects).collect::<Result<Vec<_>>>()?;
         let join = |mut pairs: Vec<_>| OneOf(pairs.swap_remove(0));
         select(steps, (selection, matrix), &engine.selector, &queries, join, context)
     }
@@ -92,24 +83,17 @@ impl protocol::Server for Server {
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {
         let clock = &context.clock;
         let mut steps = Turns::new(clock);
-        let asked: Vec<Asked> = steps.time("answer_parse", || {
-            let mut asked = Vec::new();
-            for request in requests {
-                let keys = client_of(&self.clients, request.session)?;
-                asked.extend(self.parse(request)?.into_iter().map(|query| (keys, query)));
-            }
-            Ok::<_, crate::core::Error>(asked)
-        })?;
+        let asked = steps.time("answer_parse", || self.parse(requests))?;
         let mut items = Vec::with_capacity(asked.len());
         for group in asked.chunks(BATCH) {
             items.extend(self.group(&mut steps, group, context)?);
         }
-        let params = &self.engine.params;
+        let Engine { params, layout, ring, .. } = &self.engine;
+        let each = answer_bytes(&params.ring, params.switch);
         let responses = steps.time("answer_response", || {
-            answers(NAME, requests, params.answer_bytes(&self.engine.layout), |number, out| {
-                let parts = out.chunks_exact_mut(params.ciphertext_bytes());
-                for (out, OneOf(ciphertext)) in parts.zip(&items[number]) {
-                    out.copy_from_slice(&answer::write(&self.engine, ciphertext)?);
+            answers(NAME, requests, layout.parts * each, |number, out| {
+                for (out, OneOf(ciphertext)) in out.chunks_exact_mut(each).zip(&items[number]) {
+                    out.copy_from_slice(&write_coefficients(ring, ciphertext, params.switch));
                 }
                 Ok(())
             })

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::{Error, ParameterSet, Result, Shape, in_range};
-use crate::parts::bfv::{KeyedRing, Switch, half_bytes};
+use crate::parts::bfv::{KeyedRing, RingTable, Switch};
 use crate::parts::folding::{Dimensions, Layout};
 use crate::parts::ring_matrix::{Digits, Gadget};
 
@@ -77,12 +77,7 @@ impl ParameterSet for Set {
             in_range(&format!("{key}.base_log2"), gadget.base_log2, 1..=27)?;
             gadget.of(&of_ring).map_err(|e| Error::value(key, e.to_string()))?;
         }
-        if let Some(Switch { mask_modulus, body_modulus }) = switch {
-            let least = 2u64 << self.message_bits();
-            in_range("switch.mask_modulus", *mask_modulus, least..=MAX_SWITCHED)?;
-            in_range("switch.body_modulus", *body_modulus, least..=MAX_SWITCHED)?;
-        }
-        Ok(())
+        switch.map_or(Ok(()), |switch| switch.check_range(2 << self.message_bits()..=MAX_SWITCHED))
     }
 }
 
@@ -117,16 +112,5 @@ impl Set {
             Further::OneHot => 1 << width,
             Further::Binary => 1,
         }
-    }
-
-    /// Bytes of the answer to one query.
-    pub fn answer_bytes(&self, layout: &Layout) -> usize {
-        layout.parts * self.ciphertext_bytes()
-    }
-
-    /// Bytes of a ciphertext of an answer.
-    pub fn ciphertext_bytes(&self) -> usize {
-        let [mask, body] = half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits());
-        (mask + body) as usize
     }
 }

@@ -8,6 +8,7 @@ use super::layout::Turn;
 use super::{Layout, Set};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Result};
+use crate::parts::bfv::RingTable;
 use crate::parts::slots::{plaintext, read_value};
 
 /// Plaintexts that are made before they are stored: they lie side by side in the matrix, and their entries side by side in an item.
@@ -52,7 +53,7 @@ pub fn encode(
         let turns = (start..end).map(|polynomial| layout.turn(polynomial));
         let entry = |(turn, values): (Turn, Vec<u64>)| {
             let place = (layout.matrix_row(column, turn), layout.matrix_column(turn));
-            Ok((place, plaintext(&engine.scheme, &values)?))
+            Ok((place, plaintext(&engine.exchange.scheme, &values)?))
         };
         pending.extend(side_by_side(turns.zip(values), context.threads, entry)?);
         start = end;
@@ -72,9 +73,9 @@ fn values(
     polynomials: std::ops::Range<usize>,
     turn: Turn,
 ) -> Result<Vec<Vec<u64>>> {
-    let (layout, words) = (&engine.layout, engine.words());
+    let (layout, words) = (&engine.layout, engine.exchange.words());
     let (width, item_bits) = (u64::from(layout.entry_bits), layout.item_bits());
-    let mut values = vec![engine.zeros(); polynomials.len()];
+    let mut values = vec![engine.exchange.zeros(); polynomials.len()];
     let (mut scratch, mut read) = (Vec::new(), Vec::new());
     let items = layout.shape.records.div_ceil(layout.records_per_item);
     let first_item = column as u64 * layout.classes as u64;

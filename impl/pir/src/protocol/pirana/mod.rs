@@ -1,13 +1,13 @@
 //! PIRANA (Liu, Li, Wu, Ren; ePrint 2022/1401), for one record or a batch: constant-weight codewords in slots select a column and a row at once,
 //! over BFV or GBFV. docs/pirana.md has the symbols, byte formulas and noise theorem.
 
-mod client;
+mod answer;
 mod column;
 mod describe;
 mod engine;
 mod keys;
 mod layout;
-mod server;
+mod selector;
 mod set;
 #[cfg(test)]
 mod tests;
@@ -17,6 +17,7 @@ pub use layout::Layout;
 pub use set::Set;
 
 use crate::core::{Protocol, Result, Sizes, Workload};
+use crate::parts::selection;
 
 /// The protocol.
 #[derive(Debug)]
@@ -29,8 +30,8 @@ impl Protocol for Pirana {
     const ONE_KEY: bool = true;
     type Set = Set;
     type Numbers = describe::Numbers;
-    type Server = server::Server;
-    type Client = client::Client;
+    type Server = selection::Server<engine::Engine>;
+    type Client = selection::Client<engine::Engine>;
 
     fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
         describe::describe(set, workload)

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::core::{FINGERPRINT_BYTES, ParameterSet, Result, Shape, fingerprint, in_range};
-use crate::parts::bfv::{FamilyRing, Switch, half_bytes};
+use crate::core::{ParameterSet, Result, Shape, in_range};
+use crate::parts::bfv::{FamilyRing, Switch};
 use crate::parts::buckets::{Batch, Buckets};
 
 /// Name of the protocol.
@@ -36,8 +36,7 @@ impl ParameterSet for Set {
         if let Some(batch) = self.batch {
             batch.check(self.slots())?;
         }
-        let least = self.ring.sum_norm()? as u64;
-        self.switch.map_or(Ok(()), |switch| switch.check(least))
+        self.ring.check_switch(self.switch)
     }
 }
 
@@ -65,15 +64,5 @@ impl Set {
     /// The number of queries for some records: one each, or one for every batch.
     pub fn queries(&self, records: u64) -> u64 {
         self.batch.map_or(records, |batch| records.div_ceil(u64::from(batch.queries)))
-    }
-
-    /// Identifies the set in messages that only a server of the same set can use.
-    pub fn fingerprint(&self) -> Result<[u8; FINGERPRINT_BYTES]> {
-        fingerprint(self, &[])
-    }
-
-    /// Bytes of a ciphertext of an answer.
-    pub fn answer_bytes(&self) -> usize {
-        half_bytes(self.switch, self.ring.degree, self.ring.coefficient_bits()).iter().sum::<u64>() as usize
     }
 }

@@ -9,6 +9,7 @@ use super::engine::Engine;
 use super::{Layout, Set};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Result};
+use crate::parts::bfv::RingTable;
 use crate::parts::slots::{plaintext, values};
 
 /// Plaintexts that are made before they are stored.
@@ -22,7 +23,7 @@ pub fn rewrite(
     (laid_out, changed): (&Database, &[u64]),
     context: &Context,
 ) -> Result<()> {
-    let (layout, words) = (&engine.layout, engine.words());
+    let (layout, words) = (&engine.layout, engine.exchange.words());
     let mut columns: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for number in changed {
         let (column, class) = layout.place(*number);
@@ -38,7 +39,7 @@ pub fn rewrite(
         let renew = |polynomial: usize| {
             let turn = layout.turn(polynomial);
             let place = (layout.matrix_row(column, turn), layout.matrix_column(turn));
-            let mut slots = values(&engine.scheme, matrix.get(place.0, place.1)?)?;
+            let mut slots = values(&engine.exchange.scheme, matrix.get(place.0, place.1)?)?;
             for (class, item) in &items {
                 for repetition in 0..layout.repetitions {
                     let slot = layout.slot(repetition, *class);
@@ -47,7 +48,7 @@ pub fn rewrite(
                     engine.read_entry(item, entry, &mut slots[slot * words..][..words]);
                 }
             }
-            Ok((place, plaintext(&engine.scheme, &slots)?))
+            Ok((place, plaintext(&engine.exchange.scheme, &slots)?))
         };
         let mut made = Vec::new();
         for first in (0..layout.polynomials).step_by(GROUP) {
