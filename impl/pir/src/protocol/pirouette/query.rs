@@ -46,6 +46,12 @@ pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + 
         None
     }
 
+    /// Bytes of keystream that mask an index of `index_bits` bits; 0 if it is not enciphered.
+    fn keystream_bytes(&self, index_bits: u32) -> usize {
+        let _ = index_bits;
+        0
+    }
+
     /// The messages for an index of `index_bits` bits in LWE encryptions, which may not fit.
     fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>> {
         let _ = (encryption, index, index_bits);

@@ -61,13 +61,15 @@ pub fn mixed_from(bit: usize) -> Vec<(usize, usize)> {
     from
 }
 
-/// The bytes that a keystream of `bytes` bytes (at most four) needs after each round, that of number 0 before the first.
+/// The bytes that a keystream of `bytes` bytes needs after each round, that of number 0 before the first.
 ///
-/// The keystream is of those bytes of a block that ShiftRows of the last round takes from one column, so that round 9 has one column to make.
+/// A keystream of up to four bytes is of those bytes of a block that ShiftRows of the last round takes from one column, so that round 9
+/// has one column to make; a longer one has the block's bytes in order.
 pub fn needed(bytes: usize) -> [Vec<usize>; ROUNDS + 1] {
     let mut needed = [const { Vec::new() }; ROUNDS + 1];
     // Row r of column 0 comes to column -r.
-    needed[ROUNDS] = (0..bytes).map(|row| 4 * ((4 - row) % 4) + row).collect();
+    let diagonal = |row: usize| if bytes <= 4 { 4 * ((4 - row) % 4) + row } else { row };
+    needed[ROUNDS] = (0..bytes).map(diagonal).collect();
     for round in (1..=ROUNDS).rev() {
         let mut before: Vec<usize> =
             needed[round].iter().flat_map(|&byte| sources(round, byte).map(|(_, from)| from)).collect();

@@ -54,11 +54,6 @@ impl Asker {
     }
 }
 
-/// Bytes that mask an index.
-pub fn masking_bytes(index_bits: u32) -> usize {
-    index_bits.div_ceil(8) as usize
-}
-
 /// RLWE ciphertexts that hold the bits of all round keys but the first.
 fn ciphertexts_of_others(degree: usize) -> usize {
     (ROUNDS * BLOCK_BITS).div_ceil(degree)
@@ -143,7 +138,7 @@ impl Carrier<Cipher> for Ciphered {
     /// The number of the first block, and each index under a block of its own. No block serves twice, which would reveal the exclusive or of
     /// two indices: a client whose numbers are used up asks no more.
     fn ask(
-        _: &Set<Cipher>,
+        params: &Set<Cipher>,
         asker: &mut Asker,
         _: &Secrets,
         (places, bits): (&[Place], u32),
@@ -158,20 +153,20 @@ impl Carrier<Cipher> for Ciphered {
         asker.used = last;
         let mut indices = Vec::new();
         for (number, place) in (first as u32..).zip(places) {
-            let index = place.item.to_le_bytes();
-            let masks = asker.keystream(number, masking_bytes(bits));
+            let masks = asker.keystream(number, params.query.keystream_bytes(bits));
+            let index = place.item.to_le_bytes().into_iter().chain(std::iter::repeat(0));
             indices.extend(masks.iter().zip(index).map(|(mask, byte)| mask ^ byte));
         }
         let counter = Frame::of(Cipher::NAME, COUNTER, &(first as u32).to_le_bytes());
         Ok(vec![(COUNTER, counter), ("query", Frame::of(Cipher::NAME, "query", &indices))])
     }
 
-    fn read(_: &Set<Cipher>, _: &CipherKeys, request: &Request, bits: u32) -> Result<Vec<Masked>> {
+    fn read(params: &Set<Cipher>, _: &CipherKeys, request: &Request, bits: u32) -> Result<Vec<Masked>> {
         let [(COUNTER, counter), ("query", query)] = &request.messages[..] else {
             return Err(Error::message("query", format!("a request is these messages: {COUNTER}, query.")));
         };
         let counter = counter.clone().check(Cipher::NAME, COUNTER, COUNTER_BYTES)?;
-        let each = masking_bytes(bits);
+        let each = params.query.keystream_bytes(bits);
         let query = query.clone().check(Cipher::NAME, "query", request.queries.saturating_mul(each as u64))?;
         let first = counter.payload().try_into().map_or(0, u32::from_le_bytes);
         // Numbers beyond the last come from no honest client: they decipher to anything.

@@ -192,8 +192,8 @@ fn look_up_work(gadget: GadgetShape) -> Work {
 }
 
 /// Bytes that are converted between rounds for a keystream of `bytes` bytes: after each round but the last.
-pub fn converted_bytes(bytes: usize) -> Vec<u64> {
-    aes::needed(bytes)[1..ROUNDS].iter().map(|places| places.len() as u64).collect()
+pub fn converted_bytes(bytes: usize) -> u64 {
+    aes::needed(bytes)[1..ROUNDS].iter().map(|places| places.len() as u64).sum()
 }
 
 /// The work of [`Evaluation::keystream`] for `bytes` bytes, but for rotations, reading their key, and switches to the small key, one for each
@@ -207,7 +207,7 @@ pub fn keystream_work(
     if bytes == 0 {
         return Work::default();
     }
-    let converted = converted_bytes(bytes).iter().sum::<u64>();
+    let converted = converted_bytes(bytes);
     let rows = rgsw_work(positions, Extraction::Tree, trace, squaring) * (8 * converted);
     rows + look_up_work(rounds) * (converted + BLOCK as u64)
 }

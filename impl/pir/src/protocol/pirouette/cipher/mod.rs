@@ -9,7 +9,7 @@ mod observed;
 #[cfg(test)]
 mod tests;
 
-pub use carrier::{COUNTER, COUNTER_BYTES, Ciphered, OF_FIRST, OF_OTHERS, masking_bytes, round_key_rows, wire_bytes};
+pub use carrier::{COUNTER, COUNTER_BYTES, Ciphered, OF_FIRST, OF_OTHERS, round_key_rows, wire_bytes};
 pub use evaluate::{converted_bytes, keystream_work, round_bytes};
 
 use lattice::lwe::Lwe;
@@ -37,6 +37,10 @@ pub struct Cipher {
     pub key_switching: KeySwitching,
     /// The RGSW encryptions of bits between rounds, which meet the eight products of an S-box alone.
     pub rounds: Selector,
+    /// Whether a whole block masks an index: a query of 16 bytes more than its counter, and all bytes of all rounds to evaluate, which tells
+    /// what a block costs.
+    #[serde(default)]
+    pub whole_block: bool,
 }
 
 impl QueryForm for Cipher {
@@ -62,6 +66,10 @@ impl QueryForm for Cipher {
 
     fn rounds(&self) -> Option<&Selector> {
         Some(&self.rounds)
+    }
+
+    fn keystream_bytes(&self, index_bits: u32) -> usize {
+        if self.whole_block && index_bits > 0 { aes::BLOCK } else { index_bits.div_ceil(8) as usize }
     }
 
     fn check_bits(&self, index_bits: u32) -> Result<()> {

@@ -9,7 +9,7 @@ use lattice::lwe::LweSwitchKey;
 use lattice::rotate::BlindRotationKey;
 use ring::{Kernel, PolyPairs, Ring};
 
-use super::cipher::{self, converted_bytes, masking_bytes, round_bytes};
+use super::cipher::{self, converted_bytes, round_bytes};
 use super::encrypted;
 use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
@@ -89,8 +89,8 @@ numbers! {
     pub struct CipherNumbers<F: Selecting>(params: &Set<F>, rounds: &Selector, bits: u64) {
         rounds_gadget: GadgetNumbers = rounds.gadget().describe(params.rlwe.modulus()),
         rounds_window: usize = rounds.spacing(&params.rlwe),
-        keystream_bytes: usize = masking_bytes(bits as u32),
-        converted_bytes: Vec<u64> = converted_bytes(masking_bytes(bits as u32)),
+        keystream_bytes: usize = params.query.keystream_bytes(bits as u32),
+        converted_bytes: u64 = converted_bytes(params.query.keystream_bytes(bits as u32)),
     }
 }
 
@@ -205,7 +205,7 @@ impl<F: Selecting> Described<'_, F> {
                 Some(queries),
             );
         } else {
-            let bytes = count(&[masking_bytes(self.bits as u32) as u64, queries]);
+            let bytes = count(&[self.params.query.keystream_bytes(self.bits as u32) as u64, queries]);
             sizes.message(cipher::COUNTER, upload, "query", cipher::COUNTER_BYTES, "4", Some(queries));
             sizes.message("query", upload, "query", bytes, "k ceil(m / 8)", Some(queries));
         }

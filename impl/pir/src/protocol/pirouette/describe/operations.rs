@@ -6,7 +6,7 @@ use lattice::lwe::LweSwitcher;
 use lattice::rotate::BlindRotationKey;
 use ring::{Kind, PolyMatrix, RingShape, Work};
 
-use super::super::cipher::{self, converted_bytes, keystream_work, masking_bytes};
+use super::super::cipher::{self, converted_bytes, keystream_work};
 use super::super::convert::BITS_TOGETHER;
 use super::super::form::Selecting;
 use super::super::switching::KeySwitching;
@@ -110,8 +110,8 @@ impl<F: Selecting> Described<'_, F> {
         let switch =
             |switching: &KeySwitching| LweSwitcher::switch_work(ring.degree, params.lwe.dimension, switching.length());
         if let (Some(rounds), Some(switching)) = (params.query.rounds(), params.query.switching()) {
-            let (bytes, of_rounds) = (masking_bytes(bits as u32), self.gadget(rounds.gadget()));
-            let converted = 8 * converted_bytes(bytes).iter().sum::<u64>();
+            let (bytes, of_rounds) = (params.query.keystream_bytes(bits as u32), self.gadget(rounds.gadget()));
+            let converted = 8 * converted_bytes(bytes);
             let rows = keystream_work(bytes, &rounds.positions(&params.rlwe), of_rounds, (trace, squaring)) * queries;
             let switches = switch(switching) * count(&[queries, converted + bits]);
             plan.step("answer", "cipher", rotations(count(&[queries, converted]), passes(converted)) + rows + switches);

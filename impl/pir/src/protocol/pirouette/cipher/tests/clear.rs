@@ -68,4 +68,5 @@ fn the_last_rounds_make_what_is_needed() {
     assert_eq!(needed(4)[ROUNDS], [0, 13, 10, 7]);
     assert_eq!(needed(4)[8], [0, 5, 10, 15]);
     assert!(needed(0)[0].is_empty());
+    assert_eq!(sizes(16), [16; 11]);
 }
