@@ -5,8 +5,9 @@ use lattice::wire::{Reader, Writer};
 use rand::RngCore;
 use ring::DiscreteGaussian;
 
+use super::carrier::{Carried, Carrier};
 use super::convert::{Selectors, convert};
-use super::form::{Asked, Carrier, Selecting};
+use super::form::{Asked, Selecting};
 use super::keys::{SEED, Secrets, ServerKeys};
 use super::query::{Bits, Encryption, Index, QueryForm, QuerySeed, SeedUse};
 use super::set::Set;
@@ -176,9 +177,15 @@ fn fresh(context: &mut Context) -> QuerySeed {
     seed
 }
 
-impl Selecting for Bits {
+impl Carried for Index {
     type Carrier = Bodies;
+}
 
+impl Carried for Bits {
+    type Carrier = Bodies;
+}
+
+impl Selecting for Bits {
     fn selectors(
         &self,
         queries: Vec<Asked<Self>>,

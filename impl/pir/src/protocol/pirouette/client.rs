@@ -6,8 +6,9 @@ use lattice::Masks;
 use rand::RngCore;
 use ring::Ring;
 
+use super::carrier::{Asker, Carrier};
 use super::encrypted;
-use super::form::{Asker, Carrier, Selecting};
+use super::form::Selecting;
 use super::keys::Secrets;
 use super::server::Server;
 use super::set::{Set, index_bits};

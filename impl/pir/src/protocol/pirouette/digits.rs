@@ -4,7 +4,6 @@ use lattice::functional::{Bootstrapper, DigitLayout};
 use lattice::lwe::Lwe;
 use rayon::prelude::*;
 
-use super::bodies::Bodies;
 use super::convert::{Converted, EncryptedIndex, Lattice, Selectors, convert};
 use super::form::{Asked, Selecting};
 use super::overlap;
@@ -14,8 +13,6 @@ use crate::core::{Clock, Context, Error, Group, Result};
 use crate::parts::ring_matrix::workspace;
 
 impl Selecting for Index {
-    type Carrier = Bodies;
-
     fn selectors(
         &self,
         queries: Vec<Asked<Self>>,

@@ -10,7 +10,6 @@ use lattice::{LatticeError, Masks, Rlwe, RlweKey, RlwePrime, SeededRlwePrime};
 use rand::RngCore;
 use ring::{Coefficient, Modulus, Ring};
 
-use super::cipher;
 use super::encrypted;
 use super::query::QueryForm;
 use super::set::Set;
@@ -141,9 +140,6 @@ pub(super) fn wire_bytes<F: QueryForm>(
         all.push((SWITCHING, bytes as u64));
     }
     all.push((FINGERPRINT, FINGERPRINT_BYTES as u64));
-    if let Some(rounds) = params.query.rounds() {
-        all.extend(cipher::wire_bytes(ring, params.length(rounds.gadget())));
-    }
     if params.database.encrypted {
         all.push((encrypted::DATABASE, encrypted::wire_bytes(layout, ring)));
     }

@@ -4,6 +4,7 @@
 //! docs/pirouette.md has the symbols, the phases, the byte formulas and the deviations from the paper.
 
 mod bodies;
+mod carrier;
 mod cipher;
 mod client;
 mod convert;

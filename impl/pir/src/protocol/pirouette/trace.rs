@@ -6,7 +6,7 @@ use lattice::lwe::Lwe;
 use lattice::{Rgsw, RingGadget, Rlwe};
 use ring::{Coefficient, Ntt, Poly, Ring};
 
-use super::form::{Asker, Selecting};
+use super::carrier::{Asker, Carried};
 use super::keys::{Secrets, ServerKeys};
 use super::query::centred_error;
 use super::set::{Set, index_bits};
@@ -30,7 +30,7 @@ pub struct Decision {
 
 /// Opens the ciphertexts of an answer to one query as they are made, with the client's secrets, and logs their errors. It keeps none of
 /// them, because the leaves of all rows, for example, would take up to twice the bytes of the vector made of them.
-pub struct Trace<'a, F: Selecting> {
+pub struct Trace<'a, F: Carried> {
     pub params: &'a Set<F>,
     pub layout: &'a Layout,
     pub secrets: &'a Secrets,
@@ -45,7 +45,7 @@ pub struct Trace<'a, F: Selecting> {
     pub noise: &'a mut NoiseLog,
 }
 
-impl<F: Selecting> Trace<'_, F> {
+impl<F: Carried> Trace<'_, F> {
     /// Logs LWE ciphertexts that are rounded, before the bits.
     pub fn decisions(&mut self, decisions: impl IntoIterator<Item = Decision>) -> Result<()> {
         decisions.into_iter().try_for_each(|Decision { stage, ciphertext, small, expected, threshold }| {
@@ -173,7 +173,7 @@ impl<F: Selecting> Trace<'_, F> {
     }
 }
 
-impl<'a, F: Selecting> Trace<'a, F> {
+impl<'a, F: Carried> Trace<'a, F> {
     fn ring(&self) -> &'a Arc<Ring<u32>> {
         self.secrets.ring.ring()
     }

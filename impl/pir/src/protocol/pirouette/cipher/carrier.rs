@@ -9,12 +9,12 @@ use zeroize::Zeroizing;
 
 use super::aes::{BLOCK_BITS, ROUNDS, RoundKeys, State, block, needed};
 use super::evaluate::CipherKeys;
-use super::{Cipher, Masked};
+use super::set::{Cipher, Masked};
 use crate::core::seed::fresh_seed;
 use crate::core::{Context, Error, Frame, Messages, Request, Result};
 use crate::parts::folding::Place;
 
-use super::super::form::Carrier;
+use super::super::carrier::{Carried, Carrier};
 use super::super::keys::{Secrets, ServerKeys};
 use super::super::query::QueryForm;
 use super::super::set::Set;
@@ -69,6 +69,10 @@ pub fn wire_bytes(ring: &Ring<u32>, length: usize) -> [(&'static str, u64); 2] {
     let first = BLOCK_BITS * SeededRgsw::wire_bytes(ring, length);
     let others = ciphertexts_of_others(ring.n()) * SeededRlwe::wire_bytes(ring);
     [(OF_FIRST, first as u64), (OF_OTHERS, others as u64)]
+}
+
+impl Carried for Cipher {
+    type Carrier = Ciphered;
 }
 
 impl Carrier<Cipher> for Ciphered {

@@ -4,9 +4,9 @@ use lattice::lwe::Lwe;
 
 use super::super::convert::Lattice;
 use super::super::trace::{Decision, Trace};
-use super::Cipher;
 use super::aes::{self, State};
 use super::evaluate::{Evaluation, Substituted};
+use super::set::Cipher;
 use crate::core::Result;
 use crate::parts::ring_matrix::workspace;
 

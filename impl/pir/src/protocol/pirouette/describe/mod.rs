@@ -176,7 +176,7 @@ impl<F: Selecting> Described<'_, F> {
     fn messages(&self, sizes: &mut Sizes) -> Result<()> {
         let Workload { queries, .. } = *self.workload;
         let upload = Direction::Upload;
-        for (name, bytes) in keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)? {
+        for (name, bytes) in self.keys_sent()? {
             let formula = match name {
                 keys::ROTATION => "24 + 2 g l_br N log2(Q) / 8, g = 3 n / 2 two bits a step, n else (binary)",
                 keys::AUTOMORPHISMS => "log2(N) (24 + l_a N log2(Q) / 8)",
@@ -213,6 +213,15 @@ impl<F: Selecting> Described<'_, F> {
         let formula = "N1 (log2(q_a) + log2(q_b)) c k / 8";
         sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
         Ok(())
+    }
+
+    /// Payload bytes of every key and of an encrypted database, by name.
+    fn keys_sent(&self) -> Result<Vec<(&'static str, u64)>> {
+        let mut all = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?;
+        if let Some(rounds) = self.params.query.rounds() {
+            all.extend(cipher::wire_bytes(&self.ring, self.params.length(rounds.gadget())));
+        }
+        Ok(all)
     }
 
     /// Bytes of a ciphertext.
@@ -255,10 +264,7 @@ impl<F: Selecting> Described<'_, F> {
         let stored = self.stored_bytes();
         let key_tables = self.key_tables()?;
         let keys = key_tables.iter().map(|table| table.bytes).sum::<u64>();
-        let wire = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?
-            .iter()
-            .map(|(_, bytes)| bytes)
-            .sum::<u64>();
+        let wire = self.keys_sent()?.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let block = if self.workload.streamed {
             ring::PolyMatrix::bytes_for(n, primes, layout.rows, Matrix::columns_of_blocks(layout, primes))
         } else {

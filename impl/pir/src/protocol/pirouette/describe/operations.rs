@@ -10,7 +10,7 @@ use super::super::cipher::{self, converted_bytes, keystream_work};
 use super::super::convert::BITS_TOGETHER;
 use super::super::form::Selecting;
 use super::super::switching::KeySwitching;
-use super::{Described, digits_of, encrypted, keys};
+use super::{Described, digits_of, encrypted};
 use crate::core::Result;
 use crate::core::plan::{Plan, count};
 use crate::parts::ring_matrix::Gadget;
@@ -72,8 +72,8 @@ impl<F: Selecting> Described<'_, F> {
         let samples = self.params.query.switching().map_or(0, |switching| (ring.degree * switching.length()) as u64);
         let sample_words = count(&[samples, self.params.lwe.dimension as u64]);
         let masks = bytes.saturating_add(count(&[sample_words, 8]));
-        let messages = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?;
-        let wire: u64 = messages.iter().filter(|(name, _)| *name != encrypted::DATABASE).map(|(_, bytes)| bytes).sum();
+        let wire: u64 =
+            self.keys_sent()?.iter().filter(|(name, _)| *name != encrypted::DATABASE).map(|(_, bytes)| bytes).sum();
         let tables: u64 = self.key_tables()?.iter().map(|table| table.bytes).sum();
         // Each row is a mask times the secret, a message times a weight, and an error. Rows, their bytes and the frames around them
         // are new memory.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use lattice::Rlwe;
 use ring::{Coefficient, Ring};
 
+use super::carrier::Carrier;
 use super::convert::Selectors;
-use super::form::{Asked, Carrier, Selecting, Session};
+use super::form::{Asked, Selecting, Session};
 use super::keys::ServerKeys;
 use super::set::{Set, index_bits};
 use super::trace::Trace;
