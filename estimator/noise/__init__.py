@@ -20,6 +20,7 @@ from . import (
     simplepir,
     simpleypir,
     spiral,
+    trespire,
 )
 from .stage import Chance, Stage, evaluate, record_noise
 
@@ -45,6 +46,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
     "pirouette_h": pirouette.chain_h,
     "respire": respire.chain,
     "spiral": spiral.chain,
+    "trespire": trespire.chain,
 }
 
 FAILURE_TARGET = -40.0

@@ -28,8 +28,8 @@ _stage = stages("pirouette")
 
 
 @dataclass(frozen=True)
-class _Described:
-    """The parts of descriptions that chains read, as arrays."""
+class Described:
+    """The parts of descriptions that chains read, as arrays; that of T-Respire (trespire.py) reads them too."""
 
     layouts: list[dict]
     n: Floats
@@ -45,13 +45,13 @@ class _Described:
         return Mixture.even(self.n, self.key_squares)
 
     @staticmethod
-    def of(descriptions: Sequence[dict], lwe: str) -> "_Described":
+    def of(descriptions: Sequence[dict], lwe: str) -> "Described":
         """lwe: the name of the instance whose dimension the small key has."""
         layouts = [d["layout"] for d in descriptions]
-        rings, small = _instances(descriptions, "ring"), _instances(descriptions, lwe)
+        rings, small = instances_of(descriptions, "ring"), instances_of(descriptions, lwe)
         n, modulus, mask = numbers(rings, "dimension"), moduli(rings, "modulus"), moduli(layouts, "mask_modulus")
-        keys = {name: _keys(layouts, name, modulus) for name in ("rotation", "automorphism", "squaring", "rgsw")}
-        keys["response"] = _keys(layouts, "response", mask)
+        keys = {name: keys_of(layouts, name, modulus) for name in ("rotation", "automorphism", "squaring", "rgsw")}
+        keys["response"] = keys_of(layouts, "response", mask)
         fresh, secret, rgsw = lattice.fresh(numbers(rings, "error_stddev")), secret_of(rings), keys["rgsw"].gadget
         rotated = circuit.blind_rotation(
             numbers(small, "dimension"),
@@ -79,26 +79,42 @@ class _Described:
             rgsw_digits=numbers(rgsw_gadgets, "digits"),
             **{name: numbers(layouts, name) for name in plain},
         )
-        switching = lattice.fresh(numbers(_instances(descriptions, "response"), "error_stddev"))
+        switching = lattice.fresh(numbers(instances_of(descriptions, "response"), "error_stddev"))
         response = Response(mask, moduli(layouts, "body_modulus"), switching, keys["response"].gadget)
         words = {name: each.words for name, each in keys.items()}
-        return _Described(layouts, n, modulus, setting, words, response, key_squares(rings))
+        return Described(layouts, n, modulus, setting, words, response, key_squares(rings))
 
 
-def _keys(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
+def keys_of(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
     return Keys.of([o[f"{name}_gadget"] for o in layouts], modulus)
 
 
-def _instances(descriptions: Sequence[dict], name: str) -> list[dict]:
+def instances_of(descriptions: Sequence[dict], name: str) -> list[dict]:
     """The instance of that name of each description."""
     return [next(i for i in d["instances"] if i["name"] == name) for d in descriptions]
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """Pirouette: `query`, the inputs of all rotations, which decide, and `selection`, whose `response` decides."""
-    d = _Described.of(descriptions, "key_switching")
-    switching = _instances(descriptions, "key_switching")
-    keys = _keys(d.layouts, "switching", moduli(switching, "modulus"))
+    d = Described.of(descriptions, "key_switching")
+    keys, reduction = reduction_of(d, descriptions)
+    queries = instances_of(descriptions, "query")
+    query_modulus = moduli(queries, "modulus")
+    query = _query(d.layouts, query_modulus, numbers(queries, "error_stddev"))
+    inputs = _digit_inputs(d, reduction, query_modulus, query)
+    digit_bits = numbers(d.layouts, "digit_bits")
+    return [
+        _stage("query", query),
+        *_digit_stages(d, keys.words, inputs),
+        *_bit_stages(d, keys.words, reduction, digit_bits),
+        *selection(d),
+    ]
+
+
+def reduction_of(d: Described, descriptions: Sequence[dict]) -> tuple[Keys, Reduction]:
+    """The switch to the small key and to modulus 2N, and the digits of its key."""
+    switching = instances_of(descriptions, "key_switching")
+    keys = keys_of(d.layouts, "switching", moduli(switching, "modulus"))
     reduction = Reduction(
         n=d.setting.n,
         secret=d.setting.secret,
@@ -108,26 +124,16 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
         lwe_dimension=numbers(switching, "dimension"),
         lwe_secret=secret_of(switching),
     )
-    queries = _instances(descriptions, "query")
-    query_modulus = moduli(queries, "modulus")
-    query = _query(d.layouts, query_modulus, numbers(queries, "error_stddev"))
-    inputs = _digit_inputs(d, reduction, query_modulus, query)
-    digit_bits = numbers(d.layouts, "digit_bits")
-    return [
-        _stage("query", query),
-        *_digit_stages(d, keys.words, inputs),
-        *_bit_stages(d, keys.words, reduction, digit_bits),
-        *_selection(d),
-    ]
+    return keys, reduction
 
 
 def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
     """Pirouette^H: bits come as rotations' inputs, modulo 2N, their bodies rounded."""
-    d = _Described.of(descriptions, "query")
-    queries = _instances(descriptions, "query")
+    d = Described.of(descriptions, "query")
+    queries = instances_of(descriptions, "query")
     query = _query(d.layouts, moduli(queries, "modulus"), numbers(queries, "error_stddev"))
     each = np.asarray(query.variance)[:, None]
-    return [_rgsw_input(d, "pirouette_h", each, np.ones((len(d.layouts), 1)), None, None), *_selection(d)]
+    return [rgsw_input(d, "pirouette_h", each, np.ones((len(d.layouts), 1)), None, None), *selection(d)]
 
 
 def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
@@ -155,7 +161,7 @@ class _DigitInputs:
     threshold: Floats
 
 
-def _digit_inputs(d: _Described, reduction: Reduction, query_modulus: Objects, query: Noise) -> _DigitInputs:
+def _digit_inputs(d: Described, reduction: Reduction, query_modulus: Objects, query: Noise) -> _DigitInputs:
     """All digits of descriptions that may have different numbers of them."""
     counts, widths = numbers(d.layouts, "digits"), numbers(d.layouts, "digit_bits")
     relative = query.scaled(np.array([1.0 / int(q) ** 2 for q in query_modulus]))
@@ -170,7 +176,7 @@ def _digit_inputs(d: _Described, reduction: Reduction, query_modulus: Objects, q
     return _DigitInputs(msb, rest, digit, counts, d.n / np.exp2(widths))
 
 
-def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list[Stage]:
+def _digit_stages(d: Described, words: list[str], inputs: _DigitInputs) -> list[Stage]:
     def stage(name: str, variances: Floats, rotations: Floats) -> Stage:
         counts = (variances > 0).astype(float)
         return _stage(
@@ -190,7 +196,7 @@ def _digit_stages(d: _Described, words: list[str], inputs: _DigitInputs) -> list
     ]
 
 
-def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bits: Floats) -> list[Stage]:
+def _bit_stages(d: Described, words: list[str], reduction: Reduction, digit_bits: Floats) -> list[Stage]:
     """Bit j of a digit has a table of 2^(bits - 1 - j) steps (impl/lattice/src/functional)."""
     most = int(digit_bits.max())
     j = np.arange(most, dtype=float)
@@ -204,12 +210,12 @@ def _bit_stages(d: _Described, words: list[str], reduction: Reduction, digit_bit
     inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]
     return [
         _stage("bit", mean, digits=d.words["rotation"]),
-        _rgsw_input(d, "pirouette", np.where(counts > 0, inputs, 0.0), counts, words, d.mixed_inputs),
+        rgsw_input(d, "pirouette", np.where(counts > 0, inputs, 0.0), counts, words, d.mixed_inputs),
     ]
 
 
-def _rgsw_input(
-    d: _Described,
+def rgsw_input(
+    d: Described,
     chain: str,
     variances: Floats,
     shares: Floats,
@@ -228,7 +234,7 @@ def _rgsw_input(
     )
 
 
-def _selection(d: _Described) -> list[Stage]:
+def selection(d: Described) -> list[Stage]:
     """From the rotations that make RGSW ciphertexts to the `response`, which decides."""
     setting, words = d.setting, d.words
     folded = lattice.folding(setting.fold_bits, setting.product, setting.first_product)

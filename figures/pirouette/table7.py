@@ -20,7 +20,7 @@ from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
 from ..lib.units import has, shape_text, significant
 from .sets import PAPER
-from .steps import answer_transforms
+from .steps import answer_transforms, steps
 
 METRICS = PRINTED_TOTALS
 OWN = dict(zip(METRICS, words("offline_upload_bytes upload_bytes download_bytes answer_s")))
@@ -29,6 +29,10 @@ ONE = "threads=1"
 SPLIT = SYMBOLS["split"]
 PRINTED_SET = "published"
 """The set of the printed parameters, as far as they run, by its file's name."""
+ENCIPHERED, PLAIN = PAPERS[PAPER]["enciphered"]
+BLOCK_BYTES = 16
+CIPHER = "cipher"
+"""The step of an answer that deciphers its queries."""
 NOT_PLANNED = "no experiment of this run has this database"
 SPEC = spec("pirouette/table7")
 
@@ -36,6 +40,9 @@ SPEC = spec("pirouette/table7")
 def table(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:
     """The table; lines of databases that the paper does not have come last."""
     paper = printed_totals(expected, PAPER, "7")
+    rows = list(rows)
+    blocks = [row for row in rows if _is_block(row) and row["status"] == "ok"]
+    rows = [row for row in rows if not _is_block(row)]
     sizes = {record_bits for _, record_bits, _ in paper}
     ours: dict[Key, list[dict[str, Any]]] = {}
     for row in sorted(rows, key=lambda row: (row["set"], row["repetitions"] or 0)):
@@ -44,7 +51,10 @@ def table(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:
     lines: list[Row] = []
     data: list[dict[str, Any]] = []
     for key in [*paper, *sorted(key for key in ours if key not in paper)]:
-        for line, values in _block(key, paper.get(key, {}), ours.get(key, [])):
+        found = list(_block(key, paper.get(key, {}), ours.get(key, [])))
+        if key in paper and key[2] == PAPER_NAMES[ENCIPHERED]:
+            found += _costed(key, paper[key], blocks, ours.get((*key[:2], PAPER_NAMES[PLAIN]), []))
+        for line, values in found:
             lines.append(line)
             data.append({"database": shape_text(*key[:2]), "protocol": key[2]} | values)
     split = {key: _split(paper[key], ours.get(key, [])) for key in paper}
@@ -72,6 +82,43 @@ def _block(
                 yield _our_line(key, row, printed_one if single else None, one)
     if not rows and protocol(IDS[key[2]]).built:
         yield Row(_head(key) | {"source": Cell("here")}, "", NOT_PLANNED), {"source": "here", "status": NOT_PLANNED}
+
+
+def _is_block(row: Mapping[str, Any]) -> bool:
+    """Whether a run evaluates a whole block of a cipher, to tell what one costs."""
+    described = row.get("description") or {}
+    return described.get("layout", {}).get("keystream_bytes") == BLOCK_BYTES
+
+
+def _costed(
+    key: Key, configs: Mapping[str, dict[str, float]], blocks: list[dict[str, Any]], plain: list[dict[str, Any]]
+) -> Iterator[tuple[Row, dict[str, Any]]]:
+    """The paper's form: as many blocks as its query has bytes for, each at the seconds of one that was measured here,
+    and the answer without a cipher, as measured on one thread."""
+    count = configs[ONE]["query_size"] / BLOCK_BYTES
+    answers = [row for row in plain if row["threads"] == 1 and row["status"] == "ok"]
+    if not answers:
+        return
+    one = None
+    for block in sorted(blocks, key=lambda row: row["threads"]):
+        each, answer = steps(block, [CIPHER])[CIPHER], answers[0]
+        seconds = count * each + answer["answer_s"]
+        printed = configs[ONE]["server_time"] if block["threads"] == 1 else None
+        one = seconds if block["threads"] == 1 else one
+        speedup = one / seconds if one and block["threads"] > 1 else None
+        what = f"here, costed: {count:.0f} blocks of {significant(each, 3)} s and {paper_name(PAPER_NAMES[PLAIN])}"
+        cells = {
+            "source": Cell(what, symbols(marks_of(block))),
+            "threads": Cell(str(block["threads"])),
+            "security": security(block),
+            "query_size": _total("query_size", count * BLOCK_BYTES),
+            "response_size": _total("response_size", answer["download_bytes"]),
+            "server_time": _total("server_time", seconds),
+            "speedup": _ratio(speedup),
+            "ratio": _ratio(seconds / printed if printed else None),
+        }
+        line = {"source": "costed", "config": f"threads={block['threads']}", "server_time": seconds, "status": "costed"}
+        yield Row(_head(key) | cells, block["id"] or ""), line | {"speedup": speedup, "record_id": block["id"]}
 
 
 def _split(configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]) -> str:

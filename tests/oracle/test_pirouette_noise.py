@@ -210,7 +210,7 @@ def test_the_response_s_variance_is_mixed_by_the_rows_of_deep_selectors():
     response = next(s for s in made["stages"] if s["stage"] == "response")
     fixed = 1 - response["margin_bound"] ** 2 / (2 * np.log(2)) + np.log2(512)
     assert fixed + 1 < response["log2_failure_bound"] < 0
-    d = pirouette._Described.of([described()], "key_switching")
+    d = pirouette.Described.of([described()], "key_switching")
     bound, mixture = d.response.bound(d.setting, d.key_squares)
     # Half of the noise is the deepest selector's, whose rows are seven and a short one.
     total = float(np.sum(mixture.shares * mixture.counts))

@@ -159,6 +159,7 @@ fn the_checked_in_schemas_are_those_of_the_types() {
         ("onionpir", here.join("../../params")),
         ("pirouette", here.join("../../params")),
         ("pirouette_h", here.join("../../params")),
+        ("trespire", here.join("../../params")),
     ];
     for (name, folder) in &places {
         let file = format!("{name}.schema.json");

@@ -16,7 +16,7 @@ type Row = (&'static str, u64, u64, u64, u64);
 
 #[test]
 fn described_peaks_cover_runs_at_odd_shapes() {
-    static ROWS: [Row; 22] = [
+    static ROWS: [Row; 23] = [
         ("simplepir/usenix23", 257, 2049, 1, 3),
         ("frodopir/secure-n1308 --with shards=7", 5003, 1000, 2, 3),
         ("piano/packed", 5003, 1000, 2, 3),
@@ -39,6 +39,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("onionpir/repaired-40", 5003, 1000, 2, 2),
         ("onionpir/repaired-20", 17, 800_000, 1, 0),
         ("pirouette/smoke", 17, 80_000, 1, 1),
+        ("trespire/smoke", 5003, 1000, 1, 1),
     ];
     let (one, other) = ROWS.split_at(ROWS.len() / 2);
     // Two at a time: each is a process of its own.

@@ -52,11 +52,11 @@ fn every_protocol_from_every_kind_of_database() {
     assert_eq!(lab.other_files(&["my.bin", "out/r.json"]), Vec::<std::path::PathBuf>::new());
 }
 
-/// The small sets of Pirouette and Pirouette^H as they are shipped.
+/// The small sets of Pirouette, Pirouette^H and T-Respire as they are shipped.
 #[test]
 fn small_sets_of_pirouette_answer() {
     let lab = Lab::new();
-    for set in ["pirouette/smoke", "pirouette_h/smoke"] {
+    for set in ["pirouette/smoke", "pirouette_h/smoke", "trespire/smoke"] {
         let path = format!("{}/../../params/{set}.toml", env!("CARGO_MANIFEST_DIR"));
         let fixed = [&*path, "--records", "145", "--record-bits", "300", "--updates", "1", "--out", "r.json"];
         let said = lab.run(&[&fixed[..], &["--repetitions", "2", "--noise-seconds", "0"]].concat());

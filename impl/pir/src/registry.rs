@@ -24,7 +24,7 @@ use crate::protocol::{
     onionpir::OnionPir,
     piano::Piano,
     pirana::Pirana,
-    pirouette::{Pirouette, PirouetteH},
+    pirouette::{Pirouette, PirouetteH, TRespire},
     respire::Respire,
     simplepir::{FrodoPir, SimplePir},
     simpleypir::SimpleYpir,
@@ -109,7 +109,7 @@ fn open<'a, S: protocol::Protocol + 'static>(
     Ok(Box::new(Run::<S>::new(Cow::Owned(params), database, workload, options, progress)?))
 }
 
-static PROTOCOLS: [Protocol; 20] = [
+static PROTOCOLS: [Protocol; 21] = [
     entry::<SimplePir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<FrodoPir>(env!("PIRLAB_SOURCE_SIMPLEPIR")),
     entry::<DoublePir>(env!("PIRLAB_SOURCE_DOUBLEPIR")),
@@ -130,6 +130,7 @@ static PROTOCOLS: [Protocol; 20] = [
     entry::<Depir>(env!("PIRLAB_SOURCE_DEPIR")),
     entry::<Pirouette>(env!("PIRLAB_SOURCE_PIROUETTE")),
     entry::<PirouetteH>(env!("PIRLAB_SOURCE_PIROUETTE")),
+    entry::<TRespire>(env!("PIRLAB_SOURCE_PIROUETTE")),
 ];
 
 /// All protocols.

@@ -81,6 +81,16 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
             ("response", Some(24 * 2048)),
         ],
     ),
+    // The same keys, and the round keys: 128 RGSW ciphertexts of two rows of 2 digits, and a ciphertext of 1280 bits.
+    (
+        "trespire/2^20",
+        (1 << 20, 2048),
+        &[
+            ("ring", Some((1146 * 2 * 4 + 11 * 12 + 5 + 128 * 2 * 2 + 1) * 2048)),
+            ("key_switching", Some(2048 * 8)),
+            ("response", Some(24 * 2048)),
+        ],
+    ),
     // Its database is 256 ciphertexts more.
     (
         "pirouette/encrypted",

@@ -11,6 +11,7 @@ use crate::rotate::BlindRotationKey;
 use crate::trace::{TraceKeys, inverse_power_of_two, trace_keys};
 use rand::RngCore;
 use ring::{Coefficient, DiscreteGaussian, Poly, Word, Work};
+use std::sync::Arc;
 
 /// The keys of the conversion on the wire, beside the blind-rotation key: automorphisms of levels 1 to log2 N and the square.
 #[derive(Clone, Debug)]
@@ -49,9 +50,9 @@ pub struct RgswConverter<W: Word> {
     spacing: usize,
     extraction: Extraction,
     trace: RingGadget<W>,
-    trace_keys: TraceKeys<W>,
     squaring: RingGadget<W>,
-    squaring_key: RlwePrime<W>,
+    /// Automorphisms and the square, which converters to other gadgets share.
+    keys: Arc<(TraceKeys<W>, RlwePrime<W>)>,
 }
 
 /// The work of [`RgswConverter::rgsw`]: `positions` are the rows' coefficients in the accumulator, `trace` and `squaring` the gadgets of
@@ -64,7 +65,7 @@ pub fn rgsw_work(positions: &[usize], extraction: Extraction, trace: GadgetShape
 impl<W: Word> RgswConverter<W> {
     /// Bytes in memory of its trace keys and of its squaring key.
     pub fn key_bytes(&self) -> [usize; 2] {
-        [self.trace_keys.bytes(), self.squaring_key.bytes()]
+        [self.keys.0.bytes(), self.keys.1.bytes()]
     }
 
     /// A converter to RGSW ciphertexts of the gadget `output`, with keys made by [`ConverterKeys::new`] with those two gadgets.
@@ -78,6 +79,33 @@ impl<W: Word> RgswConverter<W> {
         (trace, squaring): (&RingGadget<W>, &RingGadget<W>),
         keys: &ConverterKeys<W>,
     ) -> Result<Self, LatticeError> {
+        let ring = output.ring();
+        if keys.trace.len() != ring.n().ilog2() as usize {
+            return Err(LatticeError::Mismatch("a ring and automorphism keys for another number of levels"));
+        }
+        keys.squaring.check(ring)?;
+        let trace_keys = TraceKeys::new(ring, 1, &keys.trace)?;
+        let squaring_key = keys.squaring.expand(ring);
+        squaring.check_key(&squaring_key)?;
+        trace_keys.check(trace)?;
+        Self::of(output, spacing, extraction, (trace, squaring), Arc::new((trace_keys, squaring_key)))
+    }
+
+    /// A converter to RGSW ciphertexts of another gadget, by the same keys.
+    ///
+    /// # Errors
+    /// A spacing that is odd or too large for N / rows, a gadget of another ring.
+    pub fn with_output(&self, output: &RingGadget<W>, spacing: usize) -> Result<Self, LatticeError> {
+        Self::of(output, spacing, self.extraction, (&self.trace, &self.squaring), Arc::clone(&self.keys))
+    }
+
+    fn of(
+        output: &RingGadget<W>,
+        spacing: usize,
+        extraction: Extraction,
+        (trace, squaring): (&RingGadget<W>, &RingGadget<W>),
+        keys: Arc<(TraceKeys<W>, RlwePrime<W>)>,
+    ) -> Result<Self, LatticeError> {
         let (ring, rows) = (output.ring(), output.length());
         if [trace, squaring].iter().any(|gadget| !gadget.ring().is_same(ring)) {
             return Err(LatticeError::Mismatch("gadgets of different rings"));
@@ -88,23 +116,14 @@ impl<W: Word> RgswConverter<W> {
                 ring.n() / rows
             )));
         }
-        if keys.trace.len() != ring.n().ilog2() as usize {
-            return Err(LatticeError::Mismatch("a ring and automorphism keys for another number of levels"));
-        }
-        keys.squaring.check(ring)?;
-        let trace_keys = TraceKeys::new(ring, 1, &keys.trace)?;
-        let squaring_key = keys.squaring.expand(ring);
-        squaring.check_key(&squaring_key)?;
-        trace_keys.check(trace)?;
         Ok(Self {
             positions: (0..rows).map(|row| row * spacing).collect(),
             output: output.clone(),
             spacing,
             extraction,
             trace: trace.clone(),
-            trace_keys,
             squaring: squaring.clone(),
-            squaring_key,
+            keys,
         })
     }
 
@@ -175,8 +194,7 @@ impl<W: Word> RgswConverter<W> {
         workspace: &mut Workspace<W>,
     ) -> Result<Rgsw<W>, LatticeError> {
         let ring = self.output.ring();
-        let rows =
-            self.trace.coefficients(accumulator, &self.positions, self.extraction, &self.trace_keys, workspace)?;
+        let rows = self.trace.coefficients(accumulator, &self.positions, self.extraction, &self.keys.0, workspace)?;
         let mut rgsw = Rgsw {
             mask: RlwePrime { scale: self.output.scale(), rows: Vec::with_capacity(rows.len()) },
             body: RlwePrime { scale: self.output.scale(), rows: Vec::with_capacity(rows.len()) },
@@ -186,7 +204,7 @@ impl<W: Word> RgswConverter<W> {
                 let constant = &mut row.b.limb_mut(limb)[0];
                 *constant = modulus.add(*constant, modulus.reduce_u128(half_weight));
             }
-            let [mask, body] = self.squaring.rgsw_rows(row, &self.squaring_key, workspace)?;
+            let [mask, body] = self.squaring.rgsw_rows(row, &self.keys.1, workspace)?;
             rgsw.mask.rows.push(mask);
             rgsw.body.rows.push(body);
         }

@@ -1,40 +1,34 @@
-//! The client of Pirouette and Pirouette^H.
+//! The client of Pirouette, Pirouette^H and T-Respire.
 
 use std::sync::Arc;
 
 use lattice::Masks;
-use lattice::wire::Writer;
 use rand::RngCore;
-use ring::{DiscreteGaussian, Ring};
+use ring::Ring;
 
+use super::carrier::{Asker, Carrier};
 use super::encrypted;
 use super::form::Selecting;
-use super::keys::{SEED, Secrets};
-use super::query::{QuerySeed, SeedUse};
+use super::keys::Secrets;
 use super::server::Server;
-use super::set::Set;
-use super::trace::{Trace, index_bits};
+use super::set::{Set, index_bits};
+use super::trace::Trace;
 use crate::core::seed::fresh_seed;
 use crate::core::{
     Context, Database, Error, Frame, Group, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol,
 };
 use crate::parts::folding::{Encoder, Layout, Place, Responder};
 
-/// Queries of one seed: their numbers travel in the two bytes of a frame's sequence.
-const QUERIES_OF_A_SEED: u64 = 1 << 16;
-
 /// A client's secrets.
-pub struct Client<F> {
+pub struct Client<F: Selecting> {
     params: Set<F>,
     pub(super) layout: Layout,
     responder: Responder,
     pub(super) secrets: Secrets,
-    /// The secrets of queries.
-    error: DiscreteGaussian,
+    /// What the client asks with.
+    pub(super) asker: Asker<F>,
     /// Identifies this client's keys in the noise log.
     key: u64,
-    /// The seed of all queries, if they share one, and the number of queries it has served.
-    seed: Option<(QuerySeed, u64)>,
 }
 
 impl<F: Selecting> Client<F> {
@@ -50,23 +44,6 @@ impl<F: Selecting> Client<F> {
         Ok(Frame::of(F::NAME, encrypted::DATABASE, &bytes))
     }
 
-    /// The bodies of a request from its query number `first` on, under that seed; `None` if the seed does not suit them.
-    fn bodies(&self, seed: &QuerySeed, first: u64, places: &[Place], context: &mut Context) -> Result<Option<Vec<u8>>> {
-        let encryption = self.params.encryption();
-        let bits = index_bits(&self.layout);
-        let dimension = F::dimension(self.params.rlwe.degree, self.params.lwe.dimension);
-        let mut bodies = Writer::default();
-        for (number, place) in (first..).zip(places) {
-            let messages = self.params.messages(place.item, bits)?;
-            let masks = encryption.masks(seed, number, messages.len(), dimension);
-            let noise = (&self.error, &mut context.rng);
-            if !encryption.encrypt(F::key(&self.secrets), &masks, &messages, noise, &mut bodies) {
-                return Ok(None);
-            }
-        }
-        Ok(Some(bodies.finish()))
-    }
-
     /// The answer's message.
     fn message(&self, answer: &Messages, queries: usize) -> Result<Frame> {
         let message = only("answer", answer)?;
@@ -80,8 +57,8 @@ impl<F: Selecting> Client<F> {
 
     /// The trace that opens the answer to a query for a place whose plaintext polynomials are `cell`.
     fn trace<'a>(&'a self, place: Place, cell: Vec<Vec<i64>>, noise: &'a mut NoiseLog) -> Trace<'a, F> {
-        let Self { params, layout, secrets, key, .. } = self;
-        Trace { params, layout, secrets, place, cell, key: *key, noise }
+        let Self { params, layout, secrets, asker, key, .. } = self;
+        Trace { params, layout, secrets, asker, place, cell, key: *key, noise }
     }
 }
 
@@ -95,31 +72,20 @@ impl<F: Selecting> protocol::Client for Client<F> {
         let responder = Responder::new(params.response.params(), &ring)?;
         let layout = params.layout(shape)?;
         let secrets = Secrets::sample(params, &ring, &responder, &mut context.rng)?;
-        let seed = match params.encryption().seed {
-            SeedUse::PerQuery => None,
-            SeedUse::PerClient => Some((fresh(context), 0)),
-        };
+        let asker = F::Carrier::asker(params, context)?;
         let key = context.rng.next_u64();
-        Ok(Self {
-            params: params.clone(),
-            layout,
-            responder,
-            secrets,
-            error: params.encryption().error.sampler()?,
-            key,
-            seed,
-        })
+        Ok(Self { params: params.clone(), layout, responder, secrets, asker, key })
     }
 
-    /// Fresh keys (phase `keys`), the seed of all queries if they share one, and the client's encrypted records if it owns them (phase
+    /// Fresh keys (phase `keys`), what the server needs to read queries, and the client's encrypted records if it owns them (phase
     /// `database_encryption`).
     fn upload(&mut self, owned: Option<&Database>, context: &mut Context) -> Result<Messages> {
         let clock = Arc::clone(&context.clock);
-        let mut messages =
-            clock.time("keys", Group::Offline, || self.secrets.messages(&self.params, &self.responder, context))?;
-        if let Some((seed, _)) = self.seed {
-            messages.push((SEED, Frame::of(F::NAME, SEED, &seed)));
-        }
+        let mut messages = clock.time("keys", Group::Offline, || -> Result<Messages> {
+            let mut keys = self.secrets.messages(&self.params, &self.responder, context)?;
+            keys.extend(F::Carrier::introduce(&self.params, &self.asker, &self.secrets, context)?);
+            Ok(keys)
+        })?;
         if let Some(database) = owned {
             let encrypted = clock.time("database_encryption", Group::Offline, || self.encrypt(database, context))?;
             messages.push((encrypted::DATABASE, encrypted));
@@ -127,34 +93,12 @@ impl<F: Selecting> protocol::Client for Client<F> {
         Ok(messages)
     }
 
-    /// A seed and the bodies of each index's encryptions.
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Place>, Messages)> {
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
-        let encryption = self.params.encryption();
-        encryption.check_queries(indices.len() as u64)?;
-        let (mut seed, first) = match &mut self.seed {
-            None => (fresh(context), 0),
-            Some((seed, served)) => {
-                let first = *served;
-                *served += indices.len() as u64;
-                if *served > QUERIES_OF_A_SEED {
-                    return Err(Error::Workload(format!(
-                        "a seed serves {QUERIES_OF_A_SEED} queries, so that no mask is used twice: set up a new client."
-                    )));
-                }
-                (*seed, first)
-            }
-        };
         let places: Vec<Place> = indices.iter().map(|&index| self.layout.place(index)).collect();
-        let bodies = loop {
-            if let Some(bodies) = self.bodies(&seed, first, &places, context)? {
-                break bodies;
-            }
-            seed = fresh(context);
-        };
-        let payload = [&seed[..encryption.seed_bytes()], &bodies].concat();
-        let query = Frame::of(F::NAME, "query", &payload).in_sequence(first as u16);
-        Ok((places, vec![("query", query)]))
+        let asked = (&places[..], index_bits(&self.layout));
+        let messages = F::Carrier::ask(&self.params, &mut self.asker, &self.secrets, asked, context)?;
+        Ok((places, messages))
     }
 
     fn extract(&mut self, places: &[Place], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
@@ -202,10 +146,4 @@ impl<F: Selecting> protocol::Client for Client<F> {
         context.noise = noise;
         Ok(())
     }
-}
-
-fn fresh(context: &mut Context) -> QuerySeed {
-    let mut seed = [0; 32];
-    context.rng.fill_bytes(&mut seed);
-    seed
 }

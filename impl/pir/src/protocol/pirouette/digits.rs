@@ -1,12 +1,11 @@
 //! Pirouette's first phases: from one LWE encryption of the index to selectors of its bits.
 
 use lattice::functional::{Bootstrapper, DigitLayout};
-use lattice::lwe::{Lwe, LweKey};
+use lattice::lwe::Lwe;
 use rayon::prelude::*;
 
 use super::convert::{Converted, EncryptedIndex, Lattice, Selectors, convert};
-use super::form::Selecting;
-use super::keys::{Secrets, ServerKeys};
+use super::form::{Asked, Selecting};
 use super::overlap;
 use super::query::Index;
 use super::trace::{Decision, Trace};
@@ -14,17 +13,9 @@ use crate::core::{Clock, Context, Error, Group, Result};
 use crate::parts::ring_matrix::workspace;
 
 impl Selecting for Index {
-    fn key(secrets: &Secrets) -> &LweKey {
-        &secrets.large
-    }
-
-    fn dimension(degree: usize, _: usize) -> usize {
-        degree
-    }
-
     fn selectors(
         &self,
-        queries: Vec<(&ServerKeys, Vec<Lwe>)>,
+        queries: Vec<Asked<Self>>,
         index_bits: u32,
         trace: Option<&mut Trace<Self>>,
         context: &Context,
@@ -35,13 +26,12 @@ impl Selecting for Index {
         let (log_modulus, low) = (self.modulus_log2, self.scale_log2(index_bits)?);
         let layout = DigitLayout::try_new(log_modulus, low, self.digit_bits, self.digits(index_bits));
         let layout = layout?;
-        let index = |(keys, ciphertexts): (_, Vec<Lwe>)| -> Result<Option<EncryptedIndex>> {
-            let bootstrapper = ServerKeys::bootstrapper(keys)?;
+        let mut indices: Vec<EncryptedIndex> = Vec::with_capacity(queries.len());
+        for (session, ciphertexts) in queries {
+            let (keys, bootstrapper) = (&session.keys, session.keys.bootstrapper()?);
             let query = ciphertexts.into_iter().next();
-            Ok(query.map(|query| EncryptedIndex { keys, bootstrapper, layout, bits: index_bits, query }))
-        };
-        let indices: Vec<EncryptedIndex> =
-            queries.into_iter().filter_map(|query| index(query).transpose()).collect::<Result<_>>()?;
+            indices.extend(query.map(|query| EncryptedIndex { keys, bootstrapper, layout, bits: index_bits, query }));
+        }
         let converted = if context.threads > 1 {
             let convert = |index: &EncryptedIndex| overlap::convert(index, context.threads);
             context.clock.time("answer_conversion", Group::Online, || indices.par_iter().map(convert).collect())

@@ -179,6 +179,11 @@ impl ServerKeys {
         }
     }
 
+    /// The ring.
+    pub fn ring(&self) -> &Arc<Ring<u32>> {
+        self.converter.output().ring()
+    }
+
     /// Functions of LWE ciphertexts under the ring key.
     pub fn bootstrapper(&self) -> Result<&Bootstrapper<u32>> {
         match &self.rotations {

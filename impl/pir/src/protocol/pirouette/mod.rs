@@ -3,6 +3,9 @@
 //!
 //! docs/pirouette.md has the symbols, the phases, the byte formulas and the deviations from the paper.
 
+mod bodies;
+mod carrier;
+mod cipher;
 mod client;
 mod convert;
 mod describe;
@@ -12,6 +15,7 @@ mod form;
 mod keys;
 mod overlap;
 mod query;
+mod selector;
 mod server;
 mod set;
 mod switching;
@@ -21,6 +25,7 @@ mod trace;
 
 use std::marker::PhantomData;
 
+pub use cipher::Cipher;
 pub use query::{Bits, Index, QueryForm, SeedUse};
 pub use set::Set;
 
@@ -35,6 +40,8 @@ pub struct PirouetteProtocol<F>(PhantomData<F>);
 pub type Pirouette = PirouetteProtocol<Index>;
 /// One LWE encryption of every bit of the index.
 pub type PirouetteH = PirouetteProtocol<Bits>;
+/// The index under AES-128.
+pub type TRespire = PirouetteProtocol<Cipher>;
 
 impl<F: Selecting> Protocol for PirouetteProtocol<F> {
     const NAME: &'static str = F::NAME;

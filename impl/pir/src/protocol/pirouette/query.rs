@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::selector::Selector;
 use super::switching::KeySwitching;
 use crate::core::{Error, ErrorSize, MAX_LWE_STDDEV, Result, in_range};
 use crate::parts::ring_matrix::Rlwe;
@@ -29,17 +30,39 @@ pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + 
     /// Refuses values out of their range.
     fn check(&self, rlwe: &Rlwe) -> Result<()>;
 
-    /// The encryption that is sent, under a ring key of `degree` coefficients or the small key.
-    fn encryption(&self, degree: usize) -> Encryption;
+    /// The LWE encryption that is sent, if one is, under a ring key of `degree` coefficients or the small key.
+    fn encryption(&self, degree: usize) -> Option<Encryption>;
 
     /// The switch to the small key, if there is one.
     fn switching(&self) -> Option<&KeySwitching>;
 
     /// Bits of a digit of the index, if it is decomposed; else 0.
-    fn digit_bits(&self) -> u32;
+    fn digit_bits(&self) -> u32 {
+        0
+    }
 
-    /// The messages for an index of `index_bits` bits, which may not fit.
-    fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>>;
+    /// The RGSW encryptions between the rounds of a cipher, if the index is enciphered.
+    fn rounds(&self) -> Option<&Selector> {
+        None
+    }
+
+    /// Bytes of keystream that mask an index of `index_bits` bits; 0 if it is not enciphered.
+    fn keystream_bytes(&self, index_bits: u32) -> usize {
+        let _ = index_bits;
+        0
+    }
+
+    /// The messages for an index of `index_bits` bits in LWE encryptions, which may not fit.
+    fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>> {
+        let _ = (encryption, index, index_bits);
+        Ok(Vec::new())
+    }
+
+    /// Refuses an index of so many bits.
+    fn check_bits(&self, index_bits: u32) -> Result<()> {
+        let _ = index_bits;
+        Ok(())
+    }
 }
 
 /// The client's choice of seeds.
@@ -250,21 +273,17 @@ impl QueryForm for Bits {
     const SUMMARY: &'static str = "Pirouette^H: a query is a seed and an LWE body for every bit of the index; circuit bootstrapping, then folding";
 
     fn check(&self, rlwe: &Rlwe) -> Result<()> {
-        self.encryption(rlwe.degree).check()?;
+        self.encryption(rlwe.degree).map_or(Ok(()), |encryption| encryption.check())?;
         self.error.check("query.error", MAX_LWE_STDDEV)
     }
 
-    fn encryption(&self, degree: usize) -> Encryption {
+    fn encryption(&self, degree: usize) -> Option<Encryption> {
         let Self { body_bits, error, seed } = *self;
-        Encryption { modulus_log2: 1 + degree.ilog2(), body_bits, chosen_bits: 0, error, seed }
+        Some(Encryption { modulus_log2: 1 + degree.ilog2(), body_bits, chosen_bits: 0, error, seed })
     }
 
     fn switching(&self) -> Option<&KeySwitching> {
         None
-    }
-
-    fn digit_bits(&self) -> u32 {
-        0
     }
 
     fn messages(&self, encryption: &Encryption, index: u64, index_bits: u32) -> Result<Vec<u64>> {
@@ -289,14 +308,14 @@ impl QueryForm for Index {
             let problem = format!("{bits} is not between 1 and {most}: a digit stands above its error modulo 2N.");
             return Err(Error::value("query.digit_bits", problem));
         }
-        self.encryption(rlwe.degree).check()?;
+        self.encryption(rlwe.degree).map_or(Ok(()), |encryption| encryption.check())?;
         self.error.check("query.error", MAX_LWE_STDDEV)?;
         self.key_switching.check(rlwe)
     }
 
-    fn encryption(&self, _: usize) -> Encryption {
+    fn encryption(&self, _: usize) -> Option<Encryption> {
         let Self { modulus_log2, body_bits, chosen_bits, error, seed, .. } = *self;
-        Encryption { modulus_log2, body_bits, chosen_bits, error, seed }
+        Some(Encryption { modulus_log2, body_bits, chosen_bits, error, seed })
     }
 
     fn switching(&self) -> Option<&KeySwitching> {

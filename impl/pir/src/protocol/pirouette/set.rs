@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::query::{Encryption, QueryForm};
+use super::selector::Selector;
 use crate::core::{
     Error, ErrorSize, FINGERPRINT_BYTES, MAX_LWE_STDDEV, ParameterSet, Result, SecretKind, Shape, fingerprint,
     in_range, power_of_two,
@@ -65,21 +66,6 @@ pub struct BlindRotation {
     pub bits_per_step: u32,
 }
 
-/// The `[rgsw]` table: a gadget, and the distance of its rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Selector {
-    /// log2 of the gadget's base.
-    base_log2: u32,
-    /// Low digits that are left out.
-    #[serde(default)]
-    dropped: usize,
-    /// Coefficients from row to row in the accumulator of LWE to RGSW: LWE errors modulo 2N below half of it are harmless, and the more
-    /// often 2 divides it, the fewer automorphisms separate the rows. If left out, it is the largest power of two that fits.
-    #[serde(default)]
-    spacing: Option<usize>,
-}
-
 /// The `[database]` table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -116,13 +102,6 @@ pub struct Response {
 
 impl BlindRotation {
     /// The gadget of the blind-rotation key.
-    pub fn gadget(&self) -> Gadget {
-        Gadget::symmetric(self.base_log2, self.dropped)
-    }
-}
-
-impl Selector {
-    /// The gadget of the index's RGSW encryptions.
     pub fn gadget(&self) -> Gadget {
         Gadget::symmetric(self.base_log2, self.dropped)
     }
@@ -180,8 +159,7 @@ impl<F: QueryForm> ParameterSet for Set<F> {
         blind_rotation.gadget().check("blind_rotation", rlwe, true)?;
         automorphism.check("automorphism", rlwe, true)?;
         squaring.check("squaring", rlwe, true)?;
-        rgsw.gadget().check("rgsw", rlwe, true)?;
-        self.check_spacing()?;
+        rgsw.check("rgsw", rlwe)?;
         power_of_two("database.plain_modulus", database.plain_modulus as usize, 2..=256, "")?;
         in_range("database.first_bits", database.first_bits, 1..=16)?;
         if !(1..=2).contains(&database.moduli) {
@@ -208,35 +186,19 @@ impl<F: QueryForm> Set<F> {
         gadget.length(self.rlwe.modulus())
     }
 
-    /// The encryption that is sent.
-    pub(super) fn encryption(&self) -> Encryption {
+    /// The LWE encryption that is sent, if one is.
+    pub(super) fn encryption(&self) -> Option<Encryption> {
         self.query.encryption(self.rlwe.degree)
     }
 
-    /// The messages for an index of `index_bits` bits.
+    /// The messages for an index of `index_bits` bits, if it is sent in LWE encryptions.
     pub(super) fn messages(&self, index: u64, index_bits: u32) -> Result<Vec<u64>> {
-        self.query.messages(&self.encryption(), index, index_bits)
+        self.encryption().map_or(Ok(Vec::new()), |encryption| self.query.messages(&encryption, index, index_bits))
     }
 
     /// Coefficients between the rows of the accumulator of LWE to RGSW.
     pub(super) fn spacing(&self) -> usize {
-        let most = self.rlwe.degree / self.length(self.rgsw.gadget());
-        self.rgsw.spacing.unwrap_or(1 << most.max(1).ilog2())
-    }
-
-    fn check_spacing(&self) -> Result<()> {
-        let (rows, degree) = (self.length(self.rgsw.gadget()), self.rlwe.degree);
-        let most = degree / rows;
-        if most < 2 {
-            let problem = format!("{rows} digits leave no room in an accumulator of {degree} coefficients.");
-            return Err(Error::value("rgsw", problem));
-        }
-        let spacing = self.spacing();
-        if spacing < 2 || spacing % 2 == 1 || spacing > most {
-            let problem = format!("{spacing} is no even number from 2 to N / {rows} = {most}.");
-            return Err(Error::value("rgsw.spacing", problem));
-        }
-        Ok(())
+        self.rgsw.spacing(&self.rlwe)
     }
 
     /// The shape of blind rotations, on which their keys depend beside the gadget.
@@ -258,7 +220,9 @@ impl<F: QueryForm> Set<F> {
             stacked: 1,
             plain_bits: self.database.plain_bits(),
         };
-        Layout::new(shape, dimensions, self.database.first_bits())
+        let layout = Layout::new(shape, dimensions, self.database.first_bits())?;
+        self.query.check_bits(index_bits(&layout))?;
+        Ok(layout)
     }
 
     /// Refuses to stream encrypted records, which are not preprocessed.
@@ -280,4 +244,9 @@ impl<F: QueryForm> Set<F> {
     pub(super) fn scale(&self) -> u64 {
         self.rlwe.scale(self.database.plain_modulus)
     }
+}
+
+/// Bits of an index: row, column, position.
+pub(super) fn index_bits(layout: &Layout) -> u32 {
+    layout.row_bits + layout.column_bits + layout.position_bits
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use lattice::lwe::Lwe;
-use lattice::{Rgsw, Rlwe};
+use lattice::{Rgsw, RingGadget, Rlwe};
 use ring::{Coefficient, Ntt, Poly, Ring};
 
+use super::carrier::{Asker, Carried};
 use super::keys::{Secrets, ServerKeys};
-use super::query::QueryForm;
 use super::query::centred_error;
-use super::set::Set;
+use super::set::{Set, index_bits};
 use crate::core::{NoiseLog, Result};
 use crate::parts::folding::{Layout, Place, cell_errors, constant, errors, selector_errors};
 use crate::parts::ring_matrix::workspace;
@@ -30,10 +30,12 @@ pub struct Decision {
 
 /// Opens the ciphertexts of an answer to one query as they are made, with the client's secrets, and logs their errors. It keeps none of
 /// them, because the leaves of all rows, for example, would take up to twice the bytes of the vector made of them.
-pub struct Trace<'a, F> {
+pub struct Trace<'a, F: Carried> {
     pub params: &'a Set<F>,
     pub layout: &'a Layout,
     pub secrets: &'a Secrets,
+    /// What the client asks with.
+    pub asker: &'a Asker<F>,
     /// The place of the requested item.
     pub place: Place,
     /// The plaintext polynomials of the requested cell, by part.
@@ -43,7 +45,7 @@ pub struct Trace<'a, F> {
     pub noise: &'a mut NoiseLog,
 }
 
-impl<F: QueryForm> Trace<'_, F> {
+impl<F: Carried> Trace<'_, F> {
     /// Logs LWE ciphertexts that are rounded, before the bits.
     pub fn decisions(&mut self, decisions: impl IntoIterator<Item = Decision>) -> Result<()> {
         decisions.into_iter().try_for_each(|Decision { stage, ciphertext, small, expected, threshold }| {
@@ -93,10 +95,22 @@ impl<F: QueryForm> Trace<'_, F> {
         let ring = self.ring();
         let gadget = self.params.rgsw.gadget().of(ring)?;
         for (i, selector) in selectors.iter().enumerate() {
-            for [body, mask] in selector_errors(&self.secrets.ring, &gadget, selector, self.bit(i) == 1)? {
-                self.add("row", self.half_modulus(), body);
-                self.add("row_secret", self.half_modulus(), mask);
-            }
+            self.rows(["row", "row_secret"], &gadget, selector, self.bit(i) == 1)?;
+        }
+        Ok(())
+    }
+
+    /// Logs the rows of an RGSW encryption of `bit`, those of the body and those of the mask under these names.
+    pub fn rows(
+        &mut self,
+        [of_body, of_mask]: [&str; 2],
+        gadget: &RingGadget<u32>,
+        selector: &Rgsw<u32>,
+        bit: bool,
+    ) -> Result<()> {
+        for [body, mask] in selector_errors(&self.secrets.ring, gadget, selector, bit)? {
+            self.add(of_body, self.half_modulus(), body);
+            self.add(of_mask, self.half_modulus(), mask);
         }
         Ok(())
     }
@@ -159,13 +173,8 @@ impl<F: QueryForm> Trace<'_, F> {
     }
 }
 
-impl<'a, F: QueryForm> Trace<'a, F> {
+impl<'a, F: Carried> Trace<'a, F> {
     fn ring(&self) -> &'a Arc<Ring<u32>> {
         self.secrets.ring.ring()
     }
-}
-
-/// Bits of an index: row, column, position.
-pub(super) fn index_bits(layout: &Layout) -> u32 {
-    layout.row_bits + layout.column_bits + layout.position_bits
 }

@@ -1,4 +1,4 @@
-//! Layout, bytes, memory, operations and instances of Pirouette and Pirouette^H.
+//! Layout, bytes, memory, operations and instances of Pirouette, Pirouette^H and T-Respire.
 
 mod operations;
 #[cfg(test)]
@@ -9,14 +9,15 @@ use lattice::lwe::LweSwitchKey;
 use lattice::rotate::BlindRotationKey;
 use ring::{Kernel, PolyPairs, Ring};
 
+use super::cipher::{self, converted_bytes, round_bytes};
 use super::encrypted;
 use super::form::Selecting;
 use super::keys::{self, lwe_modulus};
 use super::query::{Encryption, QuerySeed, SeedUse};
+use super::selector::Selector;
 use super::server::{CELLS, TREE_BITS};
-use super::set::Set;
+use super::set::{Set, index_bits};
 use super::switching::KeySwitching;
-use super::trace::index_bits;
 use crate::core::plan::{count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, LweInstance, MemoryMap, Result, SecretKind, Sizes, TableBytes, Workload};
@@ -34,7 +35,7 @@ pub struct Described<'a, F> {
 }
 
 numbers! {
-    /// The layout of Pirouette and Pirouette^H.
+    /// The layout of Pirouette, Pirouette^H and T-Respire.
     pub struct Numbers<F: Selecting>(all: &Described<'_, F>) {
         #[serde(flatten)]
         folding: FoldingNumbers = all.folding(),
@@ -42,11 +43,10 @@ numbers! {
         ring_secret: SecretKind = all.params.rlwe.secret,
         ring_error_stddev: f64 = all.params.rlwe.error.stddev().0,
         first_dimension_modulus: String = all.product(all.matrix_primes()),
-        query_modulus: String = format!("2^{}", all.params.encryption().modulus_log2),
-        query_body_modulus: String = format!("2^{}", all.params.encryption().body_bits),
-        query_chosen_bits: u32 = all.params.encryption().chosen_bits,
-        query_error_stddev: f64 = all.params.encryption().error.stddev().0,
-        seed_sent: SeedUse = all.params.encryption().seed,
+        #[serde(flatten)]
+        encryption: Option<EncryptionNumbers> = all.params.encryption().map(EncryptionNumbers::new),
+        #[serde(flatten)]
+        cipher: Option<CipherNumbers> = all.params.query.rounds().map(|rounds| CipherNumbers::new(all.params, rounds, all.bits)),
         index_bits: u64 = all.bits,
         digit_bits: u64 = digits_of(all.params, all.bits).1,
         digits: u64 = digits_of(all.params, all.bits).0,
@@ -74,6 +74,27 @@ numbers! {
 }
 
 numbers! {
+    /// The LWE encryption of an index or of its bits.
+    pub struct EncryptionNumbers(encryption: Encryption) {
+        query_modulus: String = format!("2^{}", encryption.modulus_log2),
+        query_body_modulus: String = format!("2^{}", encryption.body_bits),
+        query_chosen_bits: u32 = encryption.chosen_bits,
+        query_error_stddev: f64 = encryption.error.stddev().0,
+        seed_sent: SeedUse = encryption.seed,
+    }
+}
+
+numbers! {
+    /// The cipher of an index.
+    pub struct CipherNumbers<F: Selecting>(params: &Set<F>, rounds: &Selector, bits: u64) {
+        rounds_gadget: GadgetNumbers = rounds.gadget().describe(params.rlwe.modulus()),
+        rounds_window: usize = rounds.spacing(&params.rlwe),
+        keystream_bytes: usize = params.query.keystream_bytes(bits as u32),
+        converted_bytes: u64 = converted_bytes(params.query.keystream_bytes(bits as u32)),
+    }
+}
+
+numbers! {
     /// The switch to the small key.
     pub struct SwitchingNumbers(switching: &KeySwitching) {
         switching_modulus: String = format!("2^{}", switching.modulus_log2),
@@ -86,7 +107,7 @@ pub(super) fn describe<F: Selecting>(params: &Set<F>, workload: &Workload) -> Re
     let ring = params.ring(Kernel::Scalar)?;
     let layout = params.layout(workload.shape)?;
     params.check_streaming(workload.streamed)?;
-    params.encryption().check_queries(workload.queries)?;
+    params.encryption().map_or(Ok(()), |encryption| encryption.check_queries(workload.queries))?;
     let described = Described {
         params,
         layout,
@@ -155,29 +176,52 @@ impl<F: Selecting> Described<'_, F> {
     fn messages(&self, sizes: &mut Sizes) -> Result<()> {
         let Workload { queries, .. } = *self.workload;
         let upload = Direction::Upload;
-        for (name, bytes) in keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)? {
+        for (name, bytes) in self.keys_sent()? {
             let formula = match name {
                 keys::ROTATION => "24 + 2 g l_br N log2(Q) / 8, g = 3 n / 2 two bits a step, n else (binary)",
                 keys::AUTOMORPHISMS => "log2(N) (24 + l_a N log2(Q) / 8)",
                 keys::SQUARING => "24 + l_s N log2(Q) / 8",
                 keys::RESPONSE => "24 + l_1 N log2(q_a) / 8",
                 keys::FINGERPRINT => "8",
+                cipher::OF_FIRST => "128 (24 + 2 l_c N log2(Q) / 8)",
+                cipher::OF_OTHERS => "ceil(1280 / N) (24 + N log2(Q) / 8)",
                 encrypted::DATABASE => "columns (24 + N log2(Q) / 8)",
                 _ => "16 + l_ks N log2(Q_ks) / 8",
             };
             sizes.message(name, upload, "offline", bytes, formula, None);
         }
-        let encryption = self.params.encryption();
-        if encryption.seed == SeedUse::PerClient {
-            sizes.message(super::keys::SEED, upload, "offline", size_of::<QuerySeed>() as u64, "32", None);
+        if let Some(encryption) = self.params.encryption() {
+            if encryption.seed == SeedUse::PerClient {
+                sizes.message(super::keys::SEED, upload, "offline", size_of::<QuerySeed>() as u64, "32", None);
+            }
+            let bodies = self.bodies()?;
+            let formula = if encryption.seed == SeedUse::PerClient { "m w k / 8" } else { "32 + m w k / 8" };
+            sizes.message(
+                "query",
+                upload,
+                "query",
+                encryption.bytes(count(&[bodies, queries])),
+                formula,
+                Some(queries),
+            );
+        } else {
+            let bytes = count(&[self.params.query.keystream_bytes(self.bits as u32) as u64, queries]);
+            sizes.message(cipher::COUNTER, upload, "query", cipher::COUNTER_BYTES, "4", Some(queries));
+            sizes.message("query", upload, "query", bytes, "k ceil(m / 8)", Some(queries));
         }
-        let bodies = self.bodies()?;
-        let formula = if encryption.seed == SeedUse::PerClient { "m w k / 8" } else { "32 + m w k / 8" };
-        sizes.message("query", upload, "query", encryption.bytes(count(&[bodies, queries])), formula, Some(queries));
         let answer = count(&[self.responder.response_bytes() as u64, self.layout.slots as u64, queries]);
         let formula = "N1 (log2(q_a) + log2(q_b)) c k / 8";
         sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
         Ok(())
+    }
+
+    /// Payload bytes of every key and of an encrypted database, by name.
+    fn keys_sent(&self) -> Result<Vec<(&'static str, u64)>> {
+        let mut all = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?;
+        if let Some(rounds) = self.params.query.rounds() {
+            all.extend(cipher::wire_bytes(&self.ring, self.params.length(rounds.gadget())));
+        }
+        Ok(all)
     }
 
     /// Bytes of a ciphertext.
@@ -208,6 +252,9 @@ impl<F: Selecting> Described<'_, F> {
             let bytes = LweSwitchKey::bytes(modulus, self.ring.n(), self.params.lwe.dimension, switching.length());
             tables.push(TableBytes::new("key switching key", bytes as u64));
         }
+        if self.params.query.rounds().is_some() {
+            tables.push(TableBytes::new("round keys", self.round_key_rows() * ciphertext));
+        }
         Ok(tables)
     }
 
@@ -217,10 +264,7 @@ impl<F: Selecting> Described<'_, F> {
         let stored = self.stored_bytes();
         let key_tables = self.key_tables()?;
         let keys = key_tables.iter().map(|table| table.bytes).sum::<u64>();
-        let wire = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?
-            .iter()
-            .map(|(_, bytes)| bytes)
-            .sum::<u64>();
+        let wire = self.keys_sent()?.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let block = if self.workload.streamed {
             ring::PolyMatrix::bytes_for(n, primes, layout.rows, Matrix::columns_of_blocks(layout, primes))
         } else {
@@ -265,7 +309,9 @@ impl<F: Selecting> Described<'_, F> {
             PolyPairs::bytes_for(n, primes, columns).saturating_add(count(&[columns as u64, ciphertext]))
         };
         let waiting = count(&[layout.parts as u64 + u64::from(layout.column_bits), ciphertext]);
-        let each = selectors.saturating_add(vector).saturating_add(waiting);
+        // The cipher is done before its bits are selectors.
+        let ciphered = if self.params.query.rounds().is_some() { round_bytes(n) } else { 0 };
+        let each = selectors.saturating_add(vector.max(ciphered)).saturating_add(waiting);
         // Products take the place of the trees.
         count(&[each, queries]).saturating_add(trees.max(count(&[products, queries])))
     }
@@ -279,6 +325,12 @@ impl<F: Selecting> Described<'_, F> {
             u64::from(self.ring.n().ilog2()) * length(*automorphism),
             length(*squaring),
         ]
+    }
+
+    /// Ciphertexts under the ring key that hold the round keys of a cipher.
+    fn round_key_rows(&self) -> u64 {
+        let rounds = self.params.query.rounds();
+        rounds.map_or(0, |rounds| cipher::round_key_rows(self.ring.n(), self.params.length(rounds.gadget())))
     }
 
     /// Every sample the server holds, by the key it is under.
@@ -300,15 +352,16 @@ impl<F: Selecting> Described<'_, F> {
                 protects: all.into(),
             };
         let encrypted = if self.params.database.encrypted { self.layout.matrix_columns() as u64 } else { 0 };
-        let rows: u64 = self.key_rows().iter().sum::<u64>() + encrypted;
+        let rows: u64 = self.key_rows().iter().sum::<u64>() + self.round_key_rows() + encrypted;
         let mut instances = vec![rlwe.instance("ring", rows * n, all)];
-        let Encryption { modulus_log2, error, .. } = self.params.encryption();
         // The body is rounded after the error is added, so less than this instance is published. If a seed is chosen, it reveals that
         // the rounded bits are small: they are part of this instance, and a choice that depends on mask and body alone only uses more samples.
-        instances.push(match query.switching() {
-            Some(_) => lwe("query", n, modulus_log2, rlwe.secret, error.stddev().0, None),
-            None => lwe("query", dimension, modulus_log2, small.secret, error.stddev().0, None),
-        });
+        instances.extend(self.params.encryption().map(
+            |Encryption { modulus_log2, error, .. }| match query.switching() {
+                Some(_) => lwe("query", n, modulus_log2, rlwe.secret, error.stddev().0, None),
+                None => lwe("query", dimension, modulus_log2, small.secret, error.stddev().0, None),
+            },
+        ));
         if let Some(switching) = query.switching() {
             let samples = n * switching.length() as u64;
             let (log2, error) = (switching.modulus_log2, switching.error.stddev().0);

@@ -6,9 +6,11 @@ use lattice::lwe::LweSwitcher;
 use lattice::rotate::BlindRotationKey;
 use ring::{Kind, PolyMatrix, RingShape, Work};
 
+use super::super::cipher::{self, converted_bytes, keystream_work};
 use super::super::convert::BITS_TOGETHER;
 use super::super::form::Selecting;
-use super::{Described, digits_of, encrypted, keys};
+use super::super::switching::KeySwitching;
+use super::{Described, digits_of, encrypted};
 use crate::core::Result;
 use crate::core::plan::{Plan, count};
 use crate::parts::ring_matrix::Gadget;
@@ -18,11 +20,7 @@ impl<F: Selecting> Described<'_, F> {
         let (layout, updates) = (&self.layout, self.workload.updates);
         let mut plan = Plan::default();
         self.keys_work(&mut plan)?;
-        let masks = self.mask_bytes()?;
-        let tries = 1 << self.params.encryption().chosen_bits;
-        let samples = count(&[tries, self.workload.queries, self.bodies()?]);
-        plan.phase("query", Work::from([(Kind::PrgBytes, count(&[tries, masks])), (Kind::GaussianSamples, samples)]));
-        plan.step("answer", "parse", Work::of(Kind::PrgBytes, &[masks]));
+        self.query_work(&mut plan)?;
         self.selectors_work(&mut plan);
         self.selection_work(&mut plan);
         plan.phase("extract", Work::of(Kind::Phases, &[1]));
@@ -44,26 +42,38 @@ impl<F: Selecting> Described<'_, F> {
         gadget.shape(&self.params.rlwe)
     }
 
-    /// Bytes of the masks of all queries.
-    fn mask_bytes(&self) -> Result<u64> {
-        let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension) as u64;
-        let bytes = u64::from(self.params.encryption().modulus_log2.div_ceil(8));
-        Ok(count(&[self.workload.queries, self.bodies()?, dimension, bytes]))
+    /// Masks and errors of LWE encryptions, or the keystream of a cipher.
+    fn query_work(&self, plan: &mut Plan) -> Result<()> {
+        let Some(encryption) = self.params.encryption() else {
+            let keystream = count(&[self.workload.queries, cipher::aes::BLOCK as u64]);
+            plan.phase("query", Work::of(Kind::PrgBytes, &[keystream]));
+            return Ok(());
+        };
+        // Pirouette's query is under the ring key, that of Pirouette^H under the small one.
+        let of_small = self.params.query.switching().is_none();
+        let dimension = if of_small { self.params.lwe.dimension } else { self.ring.n() } as u64;
+        let bytes = u64::from(encryption.modulus_log2.div_ceil(8));
+        let masks = count(&[self.workload.queries, self.bodies()?, dimension, bytes]);
+        let tries = 1 << encryption.chosen_bits;
+        let samples = count(&[tries, self.workload.queries, self.bodies()?]);
+        plan.phase("query", Work::from([(Kind::PrgBytes, count(&[tries, masks])), (Kind::GaussianSamples, samples)]));
+        plan.step("answer", "parse", Work::of(Kind::PrgBytes, &[masks]));
+        Ok(())
     }
 
     /// Keys, made by the client and expanded by the server. Packing residues and masks of LWE samples take longer than the kinds of work that
     /// stand for them: seconds are a lower bound.
     fn keys_work(&self, plan: &mut Plan) -> Result<()> {
         let ring = self.ring_shape();
-        let rows: u64 = self.key_rows().iter().sum();
+        let rows = self.key_rows().iter().sum::<u64>() + self.round_key_rows();
         let (words, bytes) =
             (count(&[rows, ring.degree as u64, ring.primes as u64]), count(&[rows, ring.poly_bytes()]));
         // The switch to the small key consists of LWE samples, whose masks are drawn in words of eight bytes.
         let samples = self.params.query.switching().map_or(0, |switching| (ring.degree * switching.length()) as u64);
         let sample_words = count(&[samples, self.params.lwe.dimension as u64]);
         let masks = bytes.saturating_add(count(&[sample_words, 8]));
-        let messages = keys::wire_bytes(self.params, &self.layout, &self.ring, &self.responder)?;
-        let wire: u64 = messages.iter().filter(|(name, _)| *name != encrypted::DATABASE).map(|(_, bytes)| bytes).sum();
+        let wire: u64 =
+            self.keys_sent()?.iter().filter(|(name, _)| *name != encrypted::DATABASE).map(|(_, bytes)| bytes).sum();
         let tables: u64 = self.key_tables()?.iter().map(|table| table.bytes).sum();
         // Each row is a mask times the secret, a message times a weight, and an error. Rows, their bytes and the frames around them
         // are new memory.
@@ -96,18 +106,25 @@ impl<F: Selecting> Described<'_, F> {
         let rotations =
             |number: u64, passes: u64| rotation.work(gadget) * number + Work::of(Kind::KeyBytes, &[passes, key_bytes]);
         let passes = |number: u64| count(&[queries, number.div_ceil(BITS_TOGETHER as u64)]);
-        if let Some(switching) = params.query.switching() {
-            let switch = LweSwitcher::switch_work(ring.degree, params.lwe.dimension, switching.length());
+        let [trace, squaring] = [params.automorphism, params.squaring].map(|gadget| self.gadget(gadget));
+        let switch =
+            |switching: &KeySwitching| LweSwitcher::switch_work(ring.degree, params.lwe.dimension, switching.length());
+        if let (Some(rounds), Some(switching)) = (params.query.rounds(), params.query.switching()) {
+            let (bytes, of_rounds) = (params.query.keystream_bytes(bits as u32), self.gadget(rounds.gadget()));
+            let converted = 8 * converted_bytes(bytes);
+            let rows = keystream_work(bytes, &rounds.positions(&params.rlwe), of_rounds, (trace, squaring)) * queries;
+            let switches = switch(switching) * count(&[queries, converted + bits]);
+            plan.step("answer", "cipher", rotations(count(&[queries, converted]), passes(converted)) + rows + switches);
+        } else if let Some(switching) = params.query.switching() {
+            let switch = switch(switching);
             let floors = count(&[queries, digits.saturating_sub(1), if digit_bits == 1 { 1 } else { 2 }]);
             plan.step("answer", "digits", rotations(floors, floors) + switch.clone() * floors);
             let tables = ring.transforms(2 + 2 * digit_bits) * count(&[queries, digits]);
             let switches = switch * count(&[queries, digits + bits]);
             plan.step("answer", "bits", rotations(count(&[queries, digits]), passes(digits)) + tables + switches);
         }
-        let positions: Vec<usize> =
-            (0..params.length(params.rgsw.gadget())).map(|row| row * params.spacing()).collect();
-        let [trace, squaring] = [params.automorphism, params.squaring].map(|gadget| self.gadget(gadget));
-        let rows = rgsw_work(&positions, Extraction::Tree, trace, squaring) * count(&[queries, bits]);
+        let rows = rgsw_work(&params.rgsw.positions(&params.rlwe), Extraction::Tree, trace, squaring)
+            * count(&[queries, bits]);
         plan.step("answer", "rgsw", rotations(count(&[queries, bits]), passes(bits)) + rows);
     }
 

@@ -1,38 +1,29 @@
-//! The server of Pirouette and Pirouette^H.
+//! The server of Pirouette, Pirouette^H and T-Respire.
 
 mod select;
 
 use std::sync::Arc;
 
 use lattice::Rlwe;
-use lattice::lwe::Lwe;
-use lattice::wire::Reader;
 use ring::{Coefficient, Ring};
 
+use super::carrier::Carrier;
 use super::convert::Selectors;
-use super::form::Selecting;
-use super::keys::{SEED, ServerKeys};
-use super::query::{QuerySeed, SeedUse};
-use super::set::Set;
-use super::trace::{Trace, index_bits};
+use super::form::{Asked, Selecting, Session};
+use super::keys::ServerKeys;
+use super::set::{Set, index_bits};
+use super::trace::Trace;
 use crate::core::{
     Change, Context, Database, Error, Group, Messages, Request, Result, TableBytes, answers, check_queries, client_of,
-    only, protocol,
+    protocol,
 };
 use crate::parts::folding::{Encoder, Layout, Matrix, Responder, Selection};
 use crate::parts::ring_matrix::workspace;
 
 pub(super) use select::{CELLS, TREE_BITS};
 
-/// A client whose keys the server holds.
-struct Session {
-    keys: ServerKeys,
-    /// The seed of all its queries, if they share one.
-    seed: Option<QuerySeed>,
-}
-
 /// The preprocessed database and the keys of clients.
-pub struct Server<F> {
+pub struct Server<F: Selecting> {
     params: Set<F>,
     ring: Arc<Ring<u32>>,
     responder: Responder,
@@ -40,7 +31,7 @@ pub struct Server<F> {
     /// The preprocessed database. For an encrypted one, which every client sends, it has only the records, which the owner in the same
     /// process needs.
     pub(super) matrix: Matrix,
-    sessions: Vec<Session>,
+    sessions: Vec<Session<F>>,
 }
 
 impl<F: Selecting> Server<F> {
@@ -48,30 +39,12 @@ impl<F: Selecting> Server<F> {
         self.matrix.layout()
     }
 
-    /// The ciphertexts of each query of a request.
-    fn parse(&self, request: &Request) -> Result<Vec<(&ServerKeys, Vec<Lwe>)>> {
+    /// Each query of a request, with its client.
+    fn parse(&self, request: &Request) -> Result<Vec<Asked<'_, F>>> {
         check_queries(request)?;
         let session = client_of(&self.sessions, request.session)?;
-        let message = only("query", &request.messages)?;
-        let bits = index_bits(self.layout());
-        let bodies = self.params.messages(0, bits)?.len();
-        let encryption = self.params.encryption();
-        let bytes = encryption.bytes(request.queries.saturating_mul(bodies as u64));
-        let message = message.clone().check(F::NAME, "query", bytes)?;
-        let (own_seed, payload) = message.payload().split_at(encryption.seed_bytes());
-        let (seed, first) = match encryption.seed {
-            SeedUse::PerQuery => (QuerySeed::try_from(own_seed).ok(), 0),
-            // A transport's sequence number: no payload.
-            SeedUse::PerClient => (session.seed, u64::from(message.sequence())),
-        };
-        let seed = seed.ok_or_else(|| Error::message("query", "its seed is missing."))?;
-        let dimension = F::dimension(self.ring.n(), self.params.lwe.dimension);
-        let mut reader = Reader::of(payload);
-        let query = |k| {
-            let masks = encryption.masks(&seed, first + k, bodies, dimension);
-            (&session.keys, encryption.read(masks, &mut reader))
-        };
-        Ok((0..request.queries).map(query).collect())
+        let asked = F::Carrier::read(&self.params, &session.reader, request, index_bits(self.layout()))?;
+        Ok(asked.into_iter().map(|asked| (session, asked)).collect())
     }
 
     /// Answers every query of every request; `trace` opens the ciphertexts of the first query.
@@ -86,7 +59,7 @@ impl<F: Selecting> Server<F> {
             let parsed: Result<Vec<_>> = requests.iter().map(|request| self.parse(request)).collect();
             Ok::<_, Error>(parsed?.into_iter().flatten().collect())
         })?;
-        let keys: Vec<&ServerKeys> = queries.iter().map(|(keys, _)| *keys).collect();
+        let keys: Vec<&ServerKeys> = queries.iter().map(|(session, _)| &session.keys).collect();
         let selectors =
             self.params.query.selectors(queries, index_bits(self.layout()), trace.as_deref_mut(), context)?;
         trace.as_mut().map_or(Ok(()), |trace| trace.selectors(&selectors[0]))?;
@@ -147,7 +120,7 @@ impl<F: Selecting> protocol::Server for Server<F> {
     }
 
     fn tables(&self) -> Vec<TableBytes> {
-        let (keys, cells): (Vec<_>, Vec<_>) = self.sessions.iter().map(|session| session.keys.held()).unzip();
+        let (keys, cells): (Vec<_>, Vec<_>) = self.sessions.iter().map(Session::held).unzip();
         let database = self.matrix.held_bytes() + cells.into_iter().sum::<usize>() as u64;
         let names = keys.first().into_iter().flatten().map(|(name, _)| *name).enumerate();
         let tables = names.map(|(place, name)| TableBytes::of(name, keys.iter().map(|held| held[place].1)));
@@ -158,23 +131,15 @@ impl<F: Selecting> protocol::Server for Server<F> {
         self.matrix.database().filter(|_| self.params.database.encrypted)
     }
 
-    /// Takes a client's keys and, if its queries share one, their seed (phase `key_expansion`).
+    /// Takes a client's keys, and what reads its queries (phase `key_expansion`).
     fn receive(&mut self, messages: &Messages, context: &mut Context) -> Result<u64> {
-        let parts = (&self.ring, &self.responder);
-        let seed = match self.params.encryption().seed {
-            SeedUse::PerQuery => None,
-            SeedUse::PerClient => {
-                let message = messages.iter().find(|(name, _)| *name == SEED);
-                let (_, message) = message.ok_or_else(|| Error::message(SEED, "it is missing."))?;
-                let message = message.clone().check(F::NAME, SEED, size_of::<QuerySeed>() as u64)?;
-                QuerySeed::try_from(message.payload()).ok()
-            }
-        };
-        let clock = &context.clock;
-        let keys = clock.time("key_expansion", Group::Offline, || {
-            ServerKeys::receive(&self.params, self.layout(), parts, messages, context)
+        let (parts, clock) = ((&self.ring, &self.responder), &context.clock);
+        let session = clock.time("key_expansion", Group::Offline, || -> Result<Session<F>> {
+            let keys = ServerKeys::receive(&self.params, self.layout(), parts, messages, context)?;
+            let reader = F::Carrier::reader(&self.params, &keys, messages)?;
+            Ok(Session { keys, reader })
         })?;
-        self.sessions.push(Session { keys, seed });
+        self.sessions.push(session);
         Ok(self.sessions.len() as u64)
     }
 

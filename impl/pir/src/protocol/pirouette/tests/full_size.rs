@@ -15,8 +15,8 @@ fn an_index_of_six_digits_comes_apart() {
     let params = committed::<Pirouette>("pirouette/2^30");
     let shape = Shape::new(1 << 30, 2048).unwrap();
     let layout = params.layout(shape).unwrap();
-    assert_eq!((trace::index_bits(&layout), params.query.digits(30)), (30, 6));
-    assert!(params.encryption().chosen_bits > 0);
+    assert_eq!((set::index_bits(&layout), params.query.digits(30)), (30, 6));
+    assert!(params.encryption().unwrap().chosen_bits > 0);
     let mut context = context(1);
     let mut client = ClientSession::<Pirouette>::new(&params, shape, &mut context).unwrap();
     let ring = params.ring(context.kernel).unwrap();
@@ -30,7 +30,7 @@ fn an_index_of_six_digits_comes_apart() {
     let (_, messages) = client.client.query(&[index], &mut context).unwrap();
     let payload = messages[0].1.payload();
     assert_eq!(payload.len(), 36);
-    let encryption = params.encryption();
+    let encryption = params.encryption().unwrap();
     let masks = encryption.masks(&payload[..32].try_into().unwrap(), 0, 1, params.rlwe.degree);
     let query = encryption.read(masks, &mut lattice::wire::Reader::of(&payload[32..])).remove(0);
 

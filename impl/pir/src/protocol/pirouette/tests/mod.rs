@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use ring::Kernel;
 
+use super::bodies::Keyed as _;
+use super::form::Selecting;
 use super::keys::SEED;
 use super::*;
 use crate::core::database::Database;
@@ -212,7 +214,7 @@ fn one_seed_serves_a_client() {
     assert_eq!(request.messages[0].1.payload().len() as u64, sizes.payload_bytes("query"));
     assert_eq!(sizes.payload_bytes("query"), 12);
     assert_eq!(sizes.payload_bytes("query_seed"), 32);
-    let encryption = params.encryption();
+    let encryption = params.encryption().unwrap();
     let masks: Vec<_> = (0..4).map(|number| encryption.masks(&[7; 32], number, 1, 256)).collect();
     assert!((1..4).all(|i| masks[..i].iter().all(|mask| *mask != masks[i])));
     // The server takes the seed that travels, and no other.
@@ -250,7 +252,7 @@ fn seeds_are_chosen_for_their_rounding() {
     answers(&params, shape, &[0, 5, 299], 1);
     let mut context = context(1);
     let (_, mut client) = parties(&params, shape, &mut context);
-    let encryption = params.encryption();
+    let encryption = params.encryption().unwrap();
     for index in 0..20 {
         let request = client.query(&[index], &mut context).unwrap();
         let payload = request.messages[0].1.payload();
@@ -258,7 +260,7 @@ fn seeds_are_chosen_for_their_rounding() {
         let seed: query::QuerySeed = payload[..32].try_into().unwrap();
         let masks = encryption.masks(&seed, 0, 1, params.rlwe.degree);
         let sent = encryption.read(masks, &mut lattice::wire::Reader::of(&payload[32..])).remove(0);
-        let (item, bits) = (client.client.layout.place(index).item, trace::index_bits(&client.client.layout));
+        let (item, bits) = (client.client.layout.place(index).item, set::index_bits(&client.client.layout));
         let message = params.messages(item, bits).unwrap()[0];
         let error = query::centred_error(Index::key(&client.client.secrets), &sent, message).unwrap();
         // Half a unit of 2^24 over 2^4, and the error before the rounding.
