@@ -19,7 +19,7 @@ from .error import Noise, ratio
 from .lattice import ProductNoise, RgswNoise
 from .pirouette import Described, keys_of, reduction_of, selection
 from .ring_setting import Floats, numbers
-from .stage import Decision, stages
+from .stage import Decision, Stage, stages
 
 #: Bits of a byte after MixColumns that are sums of five bits of S-boxes, and of seven; what each sums.
 _MIXED = ((5.0, 5.0), (3.0, 7.0))
@@ -31,7 +31,8 @@ _PRODUCTS = 7.0
 _stage = stages("trespire")
 
 
-def chain(descriptions: Sequence[dict]) -> list:
+def chain(descriptions: Sequence[dict]) -> list[Stage]:
+    """`first_sbox`, then from RGSW rows between rounds to `round_input`, which decides; `rgsw_input`; the selection."""
     d = Described.of(descriptions, "key_switching")
     switched, reduction = reduction_of(d, descriptions)
     rounds = keys_of(d.layouts, "rounds", d.modulus)

@@ -10,7 +10,7 @@ mod set;
 #[cfg(test)]
 mod tests;
 
-pub use carrier::{COUNTER, COUNTER_BYTES, Ciphered, OF_FIRST, OF_OTHERS, round_key_rows, wire_bytes};
+pub use carrier::{COUNTER, COUNTER_BYTES, OF_FIRST, OF_OTHERS, round_key_rows, wire_bytes};
 pub use evaluate::{converted_bytes, keystream_work, round_bytes};
 pub use set::Cipher;
 
