@@ -175,14 +175,15 @@ impl<'a, P: Protocol> Run<'a, P> {
         self.choices.set_word_pos(0);
     }
 
-    /// First record, last record, then random ones. Where records have keys, every other one is a key that hardly any record has.
+    /// First record, last record, then random ones. Where records have keys, every other one is a key that few records have.
     fn names(&mut self, turn: u64) -> Vec<u64> {
         let records = self.workload.shape.records;
+        let spare = self.database.keys().map(|keys| keys.spare_bits());
         (0..self.workload.queries)
-            .map(|k| match turn * self.workload.queries + k {
-                0 => self.database.name(0),
-                1 => self.database.name(records - 1),
-                number if number % 2 == 0 && self.database.keys().is_some() => self.choices.next_u64(),
+            .map(|k| match (turn * self.workload.queries + k, spare) {
+                (0, _) => self.database.name(0),
+                (1, _) => self.database.name(records - 1),
+                (number, Some(spare)) if number % 2 == 0 => self.choices.next_u64() >> spare,
                 _ => self.database.name(self.choices.next_u64() % records),
             })
             .collect()

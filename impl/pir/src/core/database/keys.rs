@@ -53,6 +53,11 @@ impl Keys {
         self.places.get(&key).copied()
     }
 
+    /// Leading bits that are zero in all keys.
+    pub fn spare_bits(&self) -> u32 {
+        self.list.iter().map(|key| key.leading_zeros()).min().unwrap_or(0).min(u64::BITS - 1)
+    }
+
     /// All keys, in the order of the records.
     pub fn list(&self) -> &[u64] {
         &self.list

@@ -33,12 +33,20 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Ones of a word of constant weight; of a binary word one, so that it is never too long.
-    pub fn weight(self) -> usize {
+    /// The shortest code of that many words: bits and ones of a word, those of a binary word count as bits that are one or whose complements are.
+    fn code(self, words: u64) -> ConstantWeight {
         match self {
-            Self::Plain { weight } | Self::Arithmetic { weight } => weight,
-            Self::Folklore {} => 32,
+            Self::Plain { weight } | Self::Arithmetic { weight } => ConstantWeight::shortest(weight, words),
+            Self::Folklore {} => {
+                let bits = (u64::BITS - (words - 1).leading_zeros()).max(1) as usize;
+                ConstantWeight { bits, weight: bits }
+            }
         }
+    }
+
+    /// Bits of a word where there are that many.
+    pub fn word_bits(self, words: u64) -> usize {
+        self.code(words).bits
     }
 }
 
@@ -66,7 +74,7 @@ pub struct Layout {
     pub entries: usize,
     /// Plaintexts of an item, and ciphertexts of an answer.
     pub polynomials: usize,
-    /// m and k: bits and ones of a word; those of a binary word count as bits that are one or whose complements are.
+    /// m and k: bits and ones of a word.
     pub code: ConstantWeight,
     /// Levels of the expansion.
     pub depth: u32,
@@ -82,14 +90,7 @@ impl Layout {
     ) -> Self {
         let most_bits = if keyword_bits.is_some() { 0 } else { degree as u64 * u64::from(entry_bits) };
         let items = Items::of_bits(shape, most_bits);
-        let words = keyword_bits.map_or(items.count(), words_of);
-        let code = match selection {
-            Selection::Plain { weight } | Selection::Arithmetic { weight } => ConstantWeight::shortest(weight, words),
-            Selection::Folklore {} => {
-                let bits = (u64::BITS - (words - 1).leading_zeros()).max(1) as usize;
-                ConstantWeight { bits, weight: bits }
-            }
-        };
+        let code = selection.code(keyword_bits.map_or(items.count(), words_of));
         let entries = items.bits().div_ceil(u64::from(entry_bits)) as usize;
         Self {
             items,

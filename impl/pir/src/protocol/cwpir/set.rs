@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use super::layout::{Layout, Selection, words_of};
 use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
 use crate::parts::bfv::{FamilyRing, Plaintext, Switch};
-use crate::parts::constant_weight::ConstantWeight;
 
 /// Name of the protocol.
 pub(super) const NAME: &str = "cwpir";
@@ -36,16 +35,6 @@ const MOST_WORD_BITS: usize = 1 << 14;
 impl ParameterSet for Set {
     fn check(&self) -> Result<()> {
         self.ring.check()?;
-        if let Some(bits) = self.keyword_bits {
-            in_range("keyword_bits", bits, 1..=u64::BITS)?;
-            let words = ConstantWeight::shortest(self.selection.weight(), words_of(bits)).bits;
-            in_range("selection.weight", words, 1..=MOST_WORD_BITS).map_err(|_| {
-                let problem = format!(
-                    "keys of {bits} bits take words of {words} bits: at most {MOST_WORD_BITS}. Give more ones."
-                );
-                Error::value("selection.weight", problem)
-            })?;
-        }
         let Plaintext::Integer { modulus } = self.ring.plaintext else {
             let problem =
                 "coefficients carry records, so the plaintext modulus is an integer: write { kind = \"integer\", .. }.";
@@ -58,6 +47,16 @@ impl ParameterSet for Set {
                 power_of_two("selection.weight", weight, 1..=MOST_ONES.min(modulus as usize - 1), "")?;
             }
             Selection::Folklore {} => {}
+        }
+        if let Some(bits) = self.keyword_bits {
+            in_range("keyword_bits", bits, 1..=u64::BITS)?;
+            let length = self.selection.word_bits(words_of(bits));
+            if length > MOST_WORD_BITS {
+                let problem = format!(
+                    "keys of {bits} bits take words of {length} bits: at most {MOST_WORD_BITS}. Give more ones."
+                );
+                return Err(Error::value("selection.weight", problem));
+            }
         }
         self.ring.check_switch(self.switch)
     }
