@@ -88,9 +88,9 @@ impl Evaluation<'_> {
         let tables = tables(self.bootstrapper.ring(), self.half());
         let mut substituted = self.first_round(&tables, aes::block(number), &needed[0])?;
         seen(1, &substituted)?;
-        for round in 1..ROUNDS {
-            let bytes = self.linear(round, &substituted, &needed[round])?;
-            substituted = self.substitute(&tables, &needed[round], bytes)?;
+        for (round, places) in needed.iter().enumerate().take(ROUNDS).skip(1) {
+            let bytes = self.linear(round, &substituted, places)?;
+            substituted = self.substitute(&tables, places, bytes)?;
             seen(round + 1, &substituted)?;
         }
         Ok(self.linear(ROUNDS, &substituted, &needed[ROUNDS])?.concat())
