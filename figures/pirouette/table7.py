@@ -87,7 +87,7 @@ def _block(
 def _is_block(row: Mapping[str, Any]) -> bool:
     """Whether a run evaluates a whole block of a cipher, to tell what one costs."""
     described = row.get("description") or {}
-    return described.get("layout", {}).get("keystream_bytes") == BLOCK_BYTES
+    return bool(described.get("layout", {}).get("keystream_bytes") == BLOCK_BYTES)
 
 
 def _costed(
