@@ -123,7 +123,7 @@ def spent(budget: str, figures: Figures) -> float:
 
 
 class Updates(NamedTuple):
-    """So many records change together, once in so many seconds: 200/12s."""
+    """Records that change together, and the seconds between two changes: 200/12s."""
 
     records: int
     seconds: float

@@ -22,7 +22,7 @@ DOWNLOAD = "download"
 FOUND = "found"
 #: Doublings and halvings of records and of their size that are looked at.
 DOUBLINGS = 10
-#: Databases that are looked at have at most so many bits, and so many in a record.
+#: Databases that are looked at have at most this many bits, and this many in a record.
 MOST_BITS, MOST_RECORD_BITS = 1 << 41, 1 << 24
 #: Sets by what they are called.
 Named = dict[str, Literal]

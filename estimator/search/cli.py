@@ -130,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__.split("\n")[0],
         epilog="`--sweep FILE` runs a file of experiments/search/. Security is the fast model's until --confirm or "
         "`make confirm` asks the lattice estimator; seconds are of one core, by unit costs. Sizes: 4096, 96KB, 1.5GB "
-        "(binary units). docs/search.md tells more.",
+        "(binary units). docs/search.md says more.",
     )
     add = parser.add_argument
     add("--protocol", required=True, help=f"{', '.join(protocols())}; or `all`, which ranks them")
