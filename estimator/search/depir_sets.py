@@ -67,7 +67,7 @@ def _first(holds: Callable[[int], bool], most: int) -> int | None:
 def listed(
     memory: Sequence[int], more: Sequence[int], evaluator: Evaluator, bounds: Bounds, progress: Progress
 ) -> list[Literal]:
-    """All sets for the records of the shape, with tables of these sizes, and with `more` primes beyond what they need."""
+    """All sets for the records of the shape, with tables of these sizes, and `more` primes beyond what they need."""
     planned = list(_planned(evaluator.shape.records, memory))
     texts = [toml({"protocol": "depir", "title": "", "source": SOURCE} | each) for each in planned]
     # What the binary refuses has too little memory for tables, whatever its primes.

@@ -17,8 +17,8 @@ WAITING = {
     *(f"onionpir/{name}" for name in ("original", "small-branch", "v2-2048", "v2-4096")),
     "cwpir/published",
 }
-TOYS = ("pirana/thesis-", "onehot/thesis-")
-"""Rings of the thesis, of degree 64 to 1024."""
+TOYS = ("pirana/thesis-", "onehot/thesis-", "trespire/smoke")
+"""Rings of the thesis, of degree 64 to 1024, and of tests."""
 
 
 @pytest.fixture(scope="module")
