@@ -54,12 +54,8 @@ def test_killed_run_continues(finished):
 def test_clean_run_makes_everything(finished):
     assert "Plan of profile tiny" in finished.output
     assert f"{ROWS} rows in 6 groups to measure" in finished.output
-    for group in (
-        *(f"smoke/tiny {name}" for name in GROUPS),
-        "smoke/protocols 2^10x1",
-        "smoke/primitives all",
-        "smoke/gadget all",
-    ):
+    # The run was killed when the records of smoke/protocols were there, which may be before its line.
+    for group in (*(f"smoke/tiny {name}" for name in GROUPS), "smoke/primitives all", "smoke/gadget all"):
         assert f"{group}: " in finished.output, "one line a finished group where there is no terminal"
     assert f"{ROWS} ok" in finished.output
     assert len(finished.records()) == ROWS
