@@ -34,7 +34,7 @@ def predict_seconds(
 ) -> list[dict[str, float]]:
     """Seconds of each phase and their total, for one run of all the description's queries.
 
-    The server answers and updates on so many `threads`, at best: these share all work but the traffic of memory, which
+    The server answers and updates with `threads` threads, at best: these share all work but memory traffic, which
     one of them may fill. Clients and preprocessing have one.
 
     Of an update too, where it counts anything; it is no part of the total. Of a named step too, as `<phase>_<step>`,

@@ -116,7 +116,7 @@ def _keeps(figures: Figures, bounds: Bounds) -> bool:
 
 
 def from_committed(protocol: str, sets: dict[str, Found], bounds: Bounds, objective: Objective) -> Choice:
-    """The best committed set; if there is none, how many miss what."""
+    """The best committed set; of a protocol without one, how many sets miss each budget."""
     kept = [name for name, each in sets.items() if _keeps(each.figures, bounds)]
     if kept:
         name = min(kept, key=lambda name: objective.rank(sets[name].figures))

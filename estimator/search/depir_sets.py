@@ -23,7 +23,7 @@ SECRET_SQUARE = 2 / 3
 ABOVE_LOG2 = 27
 VARIABLES = (2, 3, 4, 5, 6)
 LOG2_DEGREES = (12, 13, 14, 15)
-MEMORY_MIB = (512, 2048, 6144, 14336, 20480)
+MEMORY_MIB = (256, 512, 2048, 6144, 14336, 20480)
 #: Above this many bits a coefficient of the ring, no secret reaches 128 bits of security.
 MOST_BITS = 0.03
 #: Most degrees that a set may have.
@@ -105,4 +105,4 @@ def _with_primes(literal: Literal, more: Sequence[int], target: float) -> Iterat
         yield literal | {"primes": literal["primes"] | counts}
 
 
-depir, coarse = partial(listed, MEMORY_MIB, (0, 1)), partial(listed, MEMORY_MIB[2:4], (0, 1))
+depir, coarse = partial(listed, MEMORY_MIB, (0, 1)), partial(listed, MEMORY_MIB[3:5], (0, 1))

@@ -113,7 +113,7 @@ impl Files {
         header
     }
 
-    /// The table in its file, which is made first where there is none.
+    /// The table in its file, which is made first if it does not exist.
     pub fn take(&self, layout: &Layout, make: impl FnOnce(Pass) -> Result<()>) -> Result<Table> {
         if let Some(table) = self.open(layout)? {
             return Ok(table);

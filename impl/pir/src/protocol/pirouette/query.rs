@@ -58,7 +58,7 @@ pub trait QueryForm: Clone + Serialize + DeserializeOwned + JsonSchema + Send + 
         Ok(Vec::new())
     }
 
-    /// Refuses an index of so many bits.
+    /// Refuses an index of `index_bits` bits if the form does not carry that many.
     fn check_bits(&self, index_bits: u32) -> Result<()> {
         let _ = index_bits;
         Ok(())
