@@ -69,7 +69,7 @@ fn expansion_takes_coefficients_apart() {
             assert_eq!(found.len(), count);
             for (j, found) in found {
                 let found = &found.forward(setup.ring());
-                let kept = |k: usize| (k % (1 << depth) == j).then_some(k - j);
+                let kept = |k: usize| (k % (1 << depth) == j).then(|| k - j);
                 let mut expected = vec![0; n];
                 (0..n).for_each(|k| kept(k).map_or((), |place| expected[place] = z[k]));
                 assert_eq!(setup.decrypt(found), expected, "{family:?}, {j} of {count} at depth {depth}");
