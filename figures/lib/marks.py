@@ -23,6 +23,8 @@ ASSUMED = "a bound under the assumptions of docs/noise.md"
 """What every figure for any database is; tables that show one say so."""
 PREDICTED = "predicted"
 """The status of a row that was not measured but predicted, and its mark."""
+MISSED = frozenset({"insecure", "failing"})
+"""The marks of sets that miss their targets."""
 DEFAULT_SECURITY_TARGET = 128
 DEFAULT_FAILURE_TARGET = -40
 

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from ..lib.data import data
-from ..lib.marks import EVERY, PREDICTED, symbols
+from ..lib.marks import EVERY, MISSED, PREDICTED, symbols
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
 from ..lib.units import significant
@@ -21,8 +21,13 @@ CLAIMS: list[dict[str, Any]] = data("runs")["claims"]
 
 
 def _cell(frame: pd.DataFrame, query: str, columns: str) -> tuple[float, list[str]] | None:
-    """The first value of the rows that a query finds, measured ones before predicted ones, and the marks of its row."""
-    for row in sorted(frame.query(query).to_dict("records"), key=lambda row: row.get("status") == PREDICTED):
+    """The first value of the rows that a query finds, and the marks of its row: measured rows come before predicted
+    ones, of each those that reach their targets first."""
+
+    def doubt(row: dict[str, Any]) -> tuple[bool, bool]:
+        return row.get("status") == PREDICTED, not MISSED.isdisjoint(str(row.get("marks", "")).split())
+
+    for row in sorted(frame.query(query).to_dict("records"), key=doubt):
         for name in columns.split():
             if row.get(name):
                 return float(row[name]), row.get("marks", "").split()
