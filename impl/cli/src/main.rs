@@ -74,7 +74,12 @@ fn dispatch(cli: Cli) -> Outcome<()> {
 
 /// Parses the command line; what clap refuses becomes one paragraph like every other refusal.
 fn parse() -> Outcome<Cli> {
-    let command = Cli::command().mut_subcommands(|command| command.mut_args(|arg| arg.allow_negative_numbers(true)));
+    let command = Cli::command().mut_subcommands(|command| {
+        command.mut_args(|arg| {
+            let valued = arg.get_action().takes_values();
+            arg.allow_negative_numbers(valued)
+        })
+    });
     command.try_get_matches().and_then(|found| Cli::from_arg_matches(&found)).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             // Clap writes help to standard output and ignores a closed pipe.
