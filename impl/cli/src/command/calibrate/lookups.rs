@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use ring::{Buffer, Lookups, Small};
+use ring::{Buffer, Lookups, Seed, Small};
 
 use super::calibrator::{Calibrator, Failed, Found};
 
@@ -17,8 +17,9 @@ pub(super) fn reads(c: &mut Calibrator) -> Result<(), Failed> {
     let lookups = Lookups::new(c.kernel)?;
     let small = |modulus: u32| Small::new(modulus.into()).ok_or("a modulus below 2^16");
     let (modulus, square) = (small(prime)?, small(prime * prime)?);
-    let inputs: Vec<u32> =
-        (0..batches * BATCH * VARIABLES).map(|i| (i as u32).wrapping_mul(0x9e37_79b9) >> 4).collect();
+    // Random points: those at a constant distance lie on few lines of the table, which a cache holds.
+    let mut inputs = vec![0; batches * BATCH * VARIABLES];
+    Seed(*b"pirlab calibrate").prg().fill_u32_at(0, &mut inputs);
     let (mut first, mut second, mut read) = (vec![0u64; BATCH], vec![0u64; BATCH], vec![0u32; BATCH]);
     let mut places = [(); 2].map(|()| vec![0u32; BATCH]);
     let mut high = [(); 2].map(|()| vec![0u32; BATCH * VARIABLES]);
@@ -31,9 +32,9 @@ pub(super) fn reads(c: &mut Calibrator) -> Result<(), Failed> {
                 let side = number % 2;
                 if let Some(inputs) = inputs.chunks_exact(BATCH * VARIABLES).nth(number) {
                     if stride == 1 {
-                        lookups.places(modulus, inputs, 1, &mut places[side]);
+                        lookups.places(modulus, inputs, 0, &mut places[side]);
                     } else {
-                        lookups.split_places((modulus, square), inputs, 1, &mut places[side], &mut high[side]);
+                        lookups.split_places((modulus, square), inputs, 0, &mut places[side], &mut high[side]);
                     }
                     lookups.ask(table, stride, &places[side]);
                 }

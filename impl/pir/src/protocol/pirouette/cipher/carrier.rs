@@ -156,8 +156,8 @@ impl Carrier<Cipher> for Ciphered {
         }
         asker.used = last;
         let mut indices = Vec::new();
-        for (number, place) in (first as u32..).zip(places) {
-            let masks = asker.keystream(number, params.query.keystream_bytes(bits));
+        for (number, place) in (first..last).zip(places) {
+            let masks = asker.keystream(number as u32, params.query.keystream_bytes(bits));
             let index = place.item.to_le_bytes().into_iter().chain(std::iter::repeat(0));
             indices.extend(masks.iter().zip(index).map(|(mask, byte)| mask ^ byte));
         }
