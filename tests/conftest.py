@@ -21,6 +21,12 @@ import stand_in_estimator  # noqa: E402
 import synthetic  # noqa: E402
 from tier import VERIFY  # noqa: E402
 
+ESTIMATOR = ("LATTICE_ESTIMATOR", "LATTICE_ESTIMATOR_PYTHON")
+# Without a mark `real` a test has no estimator, which would work for hours; workers inherit the name that is kept.
+for name in ESTIMATOR:
+    if name in os.environ:
+        os.environ[f"REAL_{name}"] = os.environ.pop(name)
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests marked `verify` are for `make verify` only. Files with slow tests come first: workers take whole files in
@@ -76,11 +82,13 @@ def contradictions() -> pd.DataFrame:
     return inspire_paper.load_contradictions(EXPECTED)
 
 
-@pytest.fixture
-def no_estimator(monkeypatch, request):
-    """No lattice estimator is at hand, whatever the environment says, but for tests marked `real`."""
-    if "real" not in request.keywords:
-        stand_in_estimator.without_estimator(monkeypatch)
+@pytest.fixture(autouse=True)
+def real_estimator(monkeypatch, request):
+    """Tests marked `real` have the lattice estimator that the environment named."""
+    if "real" in request.keywords:
+        for name in ESTIMATOR:
+            if value := os.environ.get(f"REAL_{name}"):
+                monkeypatch.setenv(name, value)
 
 
 @pytest.fixture
@@ -96,6 +104,6 @@ def expanded(monkeypatch):
 
 
 @pytest.fixture
-def stand_in(no_estimator, tmp_path, monkeypatch) -> Path:
+def stand_in(tmp_path, monkeypatch) -> Path:
     """A checkout of a lattice estimator that misbehaves, with just enough of Sage."""
     return stand_in_estimator.build(tmp_path, monkeypatch)

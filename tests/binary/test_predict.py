@@ -16,9 +16,6 @@ SETS += ["doublepir/usenix23", "doublepir/usenix23-one-hint", "doublepir/secure-
 SHAPES = [(1 << 16, 64), (1000, 1), (1001, 7), (1 << 12, 2048), (7, 100 * 8 * 1024), (1, 1)]
 
 
-pytestmark = pytest.mark.usefixtures("no_estimator")
-
-
 @pytest.fixture(scope="module")
 def unit_costs():
     return cost.UnitCosts.load(cost.DEFAULTS)

@@ -7,8 +7,6 @@ from pirlab_estimator.security.attacks import ATTACKS, MODEL
 from pirlab_estimator.security.instance import Instance
 from pirlab_estimator.sets import every_set
 
-pytestmark = pytest.mark.usefixtures("no_estimator")
-
 #: A printed column of InsPIRe with the key that its authors' code draws; every table marks it.
 MARKED = {"inspire/ternary": 121.3}
 #: Published sets that the lattice estimator has not been asked about: by the fast model, or unknown, and marked so.

@@ -25,9 +25,6 @@ from pirlab_figures.security import curves as audit_plot
 from pirlab_figures.security import limits as audit_limits
 from pirlab_figures.security import sets as audit_sets
 from pirlab_figures.security.document import Audit, claim_text, load_audit, load_references, secret_text, verdict
-from stand_in_estimator import without_estimator
-
-pytestmark = pytest.mark.usefixtures("no_estimator")
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / "experiments/expected"
@@ -55,9 +52,7 @@ def document() -> dict[str, Any]:
     experiment = tomllib.loads(EXPERIMENT.read_text())
     ours = [described("simplepir/usenix23", 1024), described("simplepir/found", 999)]
     ours.append({"id": "sets/piano-x", "error": "key `records`: too many"})
-    with pytest.MonkeyPatch.context() as environment:
-        without_estimator(environment)
-        return audit.audit(experiment, SETS, ours, "auto", 1.0)
+    return audit.audit(experiment, SETS, ours, "auto", 1.0)
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,6 @@ import golden
 import pytest
 from tier import VERIFY
 
-pytestmark = pytest.mark.usefixtures("no_estimator")
-
 
 @pytest.fixture(scope="module")
 def described(binary) -> list[dict]:

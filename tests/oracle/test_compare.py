@@ -9,8 +9,6 @@ from pirlab_estimator.compare import _independent_samples, compare
 from pirlab_estimator.describe import describe
 from scipy.stats import chi2, norm
 
-pytestmark = pytest.mark.usefixtures("no_estimator")
-
 
 def measured_run(description):
     """A run record that agrees with the description."""

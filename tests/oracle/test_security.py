@@ -17,8 +17,6 @@ from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, HYBRIDS, 
 from pirlab_estimator.security.instance import Instance, sage_call, sage_parameters
 from stand_in_estimator import COMMIT, SPARSE, UNIFORM, attacks_of, description, lwe
 
-pytestmark = pytest.mark.usefixtures("no_estimator")
-
 #: Of one set, the largest: BDD under core-SVP took longer than its time.
 FAILED_BEFORE = (CORE_SVP_MODEL, "bdd")
 

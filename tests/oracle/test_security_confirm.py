@@ -9,8 +9,6 @@ from pirlab_estimator.security.attacks import ATTACKS, MODEL
 from pirlab_estimator.security.instance import Instance
 from stand_in_estimator import COMMIT, description, lwe
 
-pytestmark = pytest.mark.usefixtures("no_estimator")
-
 
 @pytest.fixture
 def clean_checkout(stand_in, tmp_path, monkeypatch):

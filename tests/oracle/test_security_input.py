@@ -8,8 +8,6 @@ from pirlab_estimator.security.fast.domain import outside
 from pirlab_estimator.security.instance import Instance
 from stand_in_estimator import description, lwe
 
-pytestmark = pytest.mark.usefixtures("no_estimator")
-
 
 @pytest.mark.parametrize(
     ("text", "words"),

@@ -52,7 +52,6 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("no_estimator")
 def test_tables_are_unchanged(binary, tmp_path):
     """Those of the quick run; the laptop run's are drawn by the same code."""
     for path in (ROOT / "results/reference").iterdir():
