@@ -12,7 +12,7 @@ import pytest
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.noise.digits import gadget_length
-from pirlab_estimator.search import depir_sets, pirouette_sets, rings, space_file
+from pirlab_estimator.search import depir_sets, pirouette_sets, rings, space_file, trespire_sets
 from pirlab_estimator.search.answer import reasons
 from pirlab_estimator.search.bounds import Bounds, BoundsError, Network, Objective, Prices
 from pirlab_estimator.search.choose import choose
@@ -485,3 +485,39 @@ def test_depir_has_sets_no_worse_than_the_committed_one(root, monkeypatch):
     query, answer = depir_sets.fewest(4, 7, 8192, -52.0)
     assert depir_sets.least_degree(4, 330) == 7 and answer < query <= 7
     assert depir_sets.fewest(4, 40, 8192, -52.0) is None, "too long a modulus for the ring"
+
+
+def test_t_respire_s_descent_finds_the_fastest_of_all_combinations(root, monkeypatch):
+    """Of a few gadgets, against every combination of them; and no set that was committed is faster."""
+    few = {
+        "query.rounds.base_log2": (9, 11, 12),
+        "query.rounds.dropped": (2, 3, 4),
+        "automorphism.base_log2": (4, 5),
+        "automorphism.dropped": (1, 2),
+        "database.first_bits": (7, 8, 9),
+    }
+    ladders = {key: [[{key: value} for value in values]] for key, values in few.items()}
+    monkeypatch.setattr(trespire_sets, "_ladders", lambda: ladders)
+    evaluator = Evaluator(Shape(1 << 20, 2048), COSTS, None)
+
+    def least(sets):
+        figures = evaluator([{"protocol": "trespire", "title": ""} | each for each in sets])
+        right = [f.seconds for f in figures if f.refused is None and Bounds().reached(f)]
+        return min(right)
+
+    committed = trespire_sets.coarse(evaluator, Bounds(), Progress())
+    found = trespire_sets.searched(evaluator, Bounds(), Progress())
+    [base] = resolve([root / "params/trespire/2^20.toml"])
+    base = {key: value for key, value in base.items() if key not in ("protocol", "title", "source")}
+    everything = [trespire_sets._changed(base, dict(zip(few, values))) for values in itertools.product(*few.values())]
+    assert least(found) == least(everything) < least(committed)
+    assert len(found) < len(committed) + len(everything)
+    for each in found[len(committed) :]:
+        changed = {key for key in few if space_file.get(each, key) != space_file.get(base, key)}
+        assert trespire_sets._changed(each, {k: space_file.get(base, k) for k in changed}) == trespire_sets._whole(base)
+    bounds = Bounds(offline=min(e.hint_bytes for e in evaluator([{"protocol": "trespire", "title": ""} | base])) - 1)
+    smaller = walk(space_file.load("trespire").narrowed(), evaluator, bounds, Least(lambda f: f.seconds)).found
+    assert all(each.figures.hint_bytes <= bounds.offline for each in smaller)
+    refused = Evaluator(Shape(1 << 40, 2048), COSTS, None)
+    known = trespire_sets.coarse(refused, Bounds(), Progress())
+    assert trespire_sets.searched(refused, Bounds(), Progress()) == [trespire_sets._whole(each) for each in known]
