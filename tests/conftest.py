@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from pirlab_estimator.search import evaluate
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_workflow import experiments
@@ -89,6 +90,15 @@ def real_estimator(monkeypatch, request):
         for name in ESTIMATOR:
             if value := os.environ.get(f"REAL_{name}"):
                 monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def own_cache(tmp_path, monkeypatch, binary) -> Path:
+    """A memory of its own for a test's searches, and no lattice estimator."""
+    monkeypatch.setattr(evaluate, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(evaluate.Evaluator.__init__, "__defaults__", (tmp_path / "cache",))
+    stand_in_estimator.without_estimator(monkeypatch)
+    return tmp_path / "cache"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pandas as pd
 from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANCE_TOLERANCE
 from pirlab_estimator.cost.plan import row_seconds
 from pirlab_estimator.outputs import template, write
+from pirlab_figures.lib.protocols import PAPERS
 from pirlab_figures.lib.units import human_bytes, significant
 
 from .experiments import read_profile
@@ -18,16 +19,6 @@ from .plan import Plan
 from .reference import Documents, costs
 
 PAGES = Path("docs/artifact")
-#: The papers whose experiments have pages, by what claims and experiments call them.
-PAPERS = {
-    "depir": "Towards Practical Doubly-Efficient Private Information Retrieval",
-    "gadget": "Practical Randomized Lattice Gadget Decomposition With Application to FHE",
-    "inspire": "InsPIRe: Communication-Efficient PIR with Server-side Preprocessing",
-    "pirana-gbfv": "PIRANA implementation using GBFV (a thesis)",
-    "pirouette": "Pirouette: Query Efficient Single-Server PIR",
-}
-#: Folders of experiments that name no paper.
-FOLDERS = {"pirana": "pirana-gbfv"}
 #: Bytes of what `make build` installs and builds, and of a row's record, prediction and drawings, both rounded up.
 BUILT, OF_A_ROW = 5 << 30, 100 << 10
 
@@ -59,7 +50,7 @@ def efforts(profile: str, documents: Documents) -> list[Effort]:
     """Of each experiment of a profile that is of a paper, by the predictions of its packed run."""
     plan, found = Plan(read_profile(profile)), []
     for name, about in plan.experiments.items():
-        paper = about.get("paper", FOLDERS.get(name.split("/")[0]))
+        paper = about.get("paper")
         if paper is None:
             continue
         lines = {line["id"]: line for line in documents.get(f"predictions/{name}.json") or []}
@@ -98,7 +89,7 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
     notes = [f"`{each.experiment}`: {each.about['note']}" for each in own if each.about.get("note")]
     notes += [f"{each.profile}, `{each.experiment}`, {reason}" for each in own for reason in each.left]
     return template(Path(__file__).with_suffix(".md.j2")).render(
-        title=PAPERS[paper],
+        title=PAPERS[paper]["title"],
         claims=list(_claims(paper, claims)),
         efforts=own,
         machines=[machine_of(profile) for profile in dict.fromkeys(each.profile for each in own)],
@@ -143,8 +134,8 @@ def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
     found = [each for profile, documents in runs.items() for each in efforts(profile, documents)]
     claims = {profile: pd.read_csv(claims_of(profile), dtype=str, keep_default_na=False) for profile in runs}
     listed = ["# Artifacts", "", "A page a paper: its claims, tables and figures, each with its command.", ""]
-    for paper, title in PAPERS.items():
+    for paper, entry in PAPERS.items():
         if any(each.paper == paper for each in found):
             write(folder / f"{paper}.md", page(paper, found, claims))
-            listed.append(f"- [{title}]({paper}.md)")
+            listed.append(f"- [{entry['title']}]({paper}.md)")
     write(folder / "README.md", "\n".join(listed) + "\n")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.outputs import write
+from pirlab_figures.lib.protocols import PAPERS
 
 from . import artifact
 from .experiments import read_profile
@@ -31,15 +32,9 @@ from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_p
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
 #: The packed runs; the tables of a later one have more rows.
 PROFILES = ("quick", "laptop")
-PAPERS = {
-    "comparison": "All protocols beside each other",
-    "depir": "The DEPIR paper's tables",
-    "gadget": "The gadget paper's tables",
-    "inspire": "The InsPIRe paper's tables",
-    "pirana": "The tables of the thesis of PIRANA over GBFV",
-    "pirouette": "The Pirouette paper's tables",
-    "security": "The audit of security",
-}
+#: Titles of the pages of tables, by the folder of the experiments that draw them.
+TITLES = {"comparison": "All protocols beside each other", "security": "The audit of security"}
+TITLES |= {entry.get("folder", paper): entry["tables"] for paper, entry in PAPERS.items()}
 
 
 def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -149,7 +144,7 @@ def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str
         found |= {(p.parent.name, p.name): (profile, p) for p in tables if p.stem != "table-primitives"}
     profiles = [profile for profile in figures if profile in {of for of, _ in found.values()}]
     rows = ("processor", "memory", "date", "commit")
-    lines = [f"# {PAPERS[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
+    lines = [f"# {TITLES[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
     lines += ["", f"| run | {' | '.join(rows)} |", "|" + "---|" * (len(rows) + 1)]
     lines += [f"| {each} | {' | '.join(brief(row, said[each][row]) for row in rows)} |" for each in profiles]
     for (name, _), (profile, path) in sorted(found.items()):
@@ -168,7 +163,7 @@ def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
     write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
     for name, folder in figures.items():
         write(claims_of(name), (folder / "headline.csv").read_bytes())
-    for paper in PAPERS:
+    for paper in TITLES:
         write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
     without_tables(runs)
 

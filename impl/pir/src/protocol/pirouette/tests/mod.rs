@@ -1,5 +1,6 @@
 mod full_size;
 mod refused;
+pub mod toy;
 
 use std::borrow::Cow;
 
@@ -11,51 +12,14 @@ use super::keys::SEED;
 use super::*;
 use crate::core::database::Database;
 use crate::core::progress::Silent;
-use crate::core::protocol::{Client as _, Context, Request, Server as _};
+use crate::core::protocol::{Client as _, Request, Server as _};
 use crate::core::runner::{Options, Run, Session};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
-use crate::protocol::tests_support::{self, conformance, grows_up_to_the_bounds, read};
-
-/// What both protocols' toy sets share: dimension 256, real noise, no security.
-const COMMON: &str = r#"
-title = "test"
-[source]
-kind = "toy"
-[rlwe]
-degree = 256
-modulus = "268369921 * 249561089"
-secret = { kind = "ternary" }
-error = { stddev = 3.2 }
-[lwe]
-dimension = 40
-secret = { kind = "binary" }
-[blind_rotation]
-base_log2 = 8
-dropped = 2
-bits_per_step = 2
-[automorphism]
-base_log2 = 4
-dropped = 2
-[squaring]
-base_log2 = 7
-[rgsw]
-base_log2 = 4
-dropped = 7
-[database]
-plain_modulus = 16
-first_bits = 3
-moduli = 1
-[response]
-degree = 64
-mask_modulus = 16760833
-body_modulus = 256
-secret = { kind = "gaussian", stddev = 110.0 }
-error = { stddev = 110.0 }
-base_log2 = 1
-"#;
+use crate::protocol::tests_support::{conformance, grows_up_to_the_bounds};
+use toy::{answers, answers_alike, context, parties, set, try_set};
 
 const INDEX: &str = r#"
 [query]
@@ -71,23 +35,6 @@ base_log2 = 3
 
 const BITS: &str = "[query]\nbody_bits = 7\nerror = { stddev = 0.5 }\n";
 
-fn set<F: Selecting>(query: &str, changes: &[(&str, &str)]) -> Set<F> {
-    try_set(query, changes).unwrap()
-}
-
-fn try_set<F: Selecting>(query: &str, changes: &[(&str, &str)]) -> Result<Set<F>> {
-    let mut text = format!("protocol = \"{}\"\n{COMMON}{query}", F::NAME);
-    for (from, to) in changes {
-        assert!(text.contains(from), "{from}");
-        text = text.replacen(from, to, 1);
-    }
-    read::<PirouetteProtocol<F>>(&text)
-}
-
-fn context(threads: usize) -> Context<'static> {
-    tests_support::context(Kernel::best(), threads)
-}
-
 // Several records a slot.
 conformance!(every: Pirouette, set(INDEX, &[]), &[(1000, 13)], 2, 3);
 
@@ -95,7 +42,7 @@ conformance!(every: Pirouette, set(INDEX, &[]), &[(1000, 13)], 2, 3);
 #[test]
 fn pirouette_answers_on_other_shapes() {
     for (records, bits) in [(1, 1), (37, 1030), (3, 2100)] {
-        answers::<Index>(&set(INDEX, &[]), Shape::new(records, bits).unwrap(), &[0, records - 1], 1);
+        answers::<Index>(&set(INDEX, &[]), Shape::new(records, bits).unwrap(), &[&[0], &[records - 1]], 1);
     }
 }
 
@@ -104,9 +51,9 @@ conformance!(every_of_h: PirouetteH, set(BITS, &[]), &[(1, 1), (700, 7), (5, 210
 /// Records of 32 KB, with and without a last bit, and on two threads.
 #[test]
 fn large_records_are_split_and_put_together() {
-    answers::<Index>(&set(INDEX, &[]), Shape::new(2, 1 << 18).unwrap(), &[0, 1], 1);
-    answers::<Bits>(&set(BITS, &[]), Shape::new(3, (1 << 18) - 1).unwrap(), &[0, 2], 1);
-    answers::<Index>(&set(INDEX, &[]), Shape::new(3, (1 << 18) - 1).unwrap(), &[1, 2], 2);
+    answers::<Index>(&set(INDEX, &[]), Shape::new(2, 1 << 18).unwrap(), &[&[0], &[1]], 1);
+    answers::<Bits>(&set(BITS, &[]), Shape::new(3, (1 << 18) - 1).unwrap(), &[&[0], &[2]], 1);
+    answers::<Index>(&set(INDEX, &[]), Shape::new(3, (1 << 18) - 1).unwrap(), &[&[1], &[2]], 2);
 }
 
 /// Every form of the parts: one key bit a step, ternary small keys, both primes in the first dimension, digits of one bit.
@@ -120,7 +67,7 @@ fn every_form_of_the_parts_answers() {
         &[("digit_bits = 3", "digit_bits = 1")],
     ];
     for changes in forms {
-        answers::<Index>(&set(INDEX, changes), shape, &[0, 299, 123], 1);
+        answers::<Index>(&set(INDEX, changes), shape, &[&[0], &[299], &[123]], 1);
     }
 }
 
@@ -146,59 +93,15 @@ fn streamed_databases_answer() {
     assert!(server.update(&[(0, database.record(1).unwrap())], &mut context).is_err());
 }
 
-fn parties<F: Selecting>(
-    params: &Set<F>,
-    shape: Shape,
-    context: &mut Context,
-) -> (ServerSession<PirouetteProtocol<F>>, ClientSession<PirouetteProtocol<F>>) {
-    let database = Database::seeded([3; 16], shape);
-    let mut server = ServerSession::<PirouetteProtocol<F>>::new(params, &database, context).unwrap();
-    let mut client = ClientSession::<PirouetteProtocol<F>>::new(params, shape, context).unwrap();
-    client.connect(&mut server, &mut Link::new(F::NAME), context).unwrap();
-    (server, client)
-}
-
-fn answers<F: Selecting>(params: &Set<F>, shape: Shape, indices: &[u64], threads: usize) {
-    let mut context = context(threads);
-    let (server, mut client) = parties(params, shape, &mut context);
-    let database = Database::seeded([3; 16], shape);
-    for &index in indices {
-        let request = client.query(&[index], &mut context).unwrap();
-        let response = server.answer(&[request], &mut context).unwrap().remove(0);
-        assert_eq!(client.extract(&response, &context).unwrap(), [database.record(index).unwrap()]);
-    }
-}
-
 /// Neither threads nor blocks change a bit of an answer, of several digits, columns, parts and queries.
 #[test]
 fn answers_do_not_depend_on_threads_or_blocks() {
-    fn check<F: Selecting>(params: &Set<F>, shape: Shape) {
-        let mut own = context(1);
-        let (_, mut client) = parties(params, shape, &mut own);
-        let keys = client.client.upload(None, &mut own).unwrap();
-        let request = client.query(&[shape.records - 1, 7], &mut own).unwrap();
-        let answer = |threads: usize, block_columns: Option<usize>| {
-            let mut context = context(threads);
-            context.streamed = block_columns.is_some();
-            let database = Database::seeded([3; 16], shape);
-            let mut server = ServerSession::<PirouetteProtocol<F>>::new(params, &database, &mut context).unwrap();
-            server.server.matrix.block_columns = block_columns.unwrap_or(server.server.matrix.block_columns);
-            assert_eq!(server.server.receive(&keys, &mut context).unwrap(), request.session);
-            let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-            response[0].1.payload().to_vec()
-        };
-        let expected = answer(1, None);
-        for threads in [1, 2, 3, 4] {
-            assert_eq!(answer(threads, None), expected, "{threads} threads");
-            assert_eq!(answer(threads, Some(2 * threads + 1)), expected, "{threads} threads, streamed");
-        }
-    }
     let params = set::<Index>(INDEX, &[]);
     assert!(params.layout(Shape::new(400, 2100).unwrap()).unwrap().parts > 1);
     for (records, bits) in [(1500, 250), (400, 2100)] {
-        check(&params, Shape::new(records, bits).unwrap());
+        answers_alike(&params, Shape::new(records, bits).unwrap(), &[records - 1, 7], &[1, 2, 3, 4]);
     }
-    check(&set::<Bits>(BITS, &[]), Shape::new(1500, 250).unwrap());
+    answers_alike(&set::<Bits>(BITS, &[]), Shape::new(1500, 250).unwrap(), &[1499, 7], &[1, 2, 3, 4]);
 }
 
 /// A seed sent once: a query is its bodies alone, and no mask serves twice.
@@ -206,7 +109,7 @@ fn answers_do_not_depend_on_threads_or_blocks() {
 fn one_seed_serves_a_client() {
     let shape = Shape::new(300, 100).unwrap();
     let params = set::<Index>(INDEX, &[("digit_bits = 3", "digit_bits = 3\nseed = \"per_client\"")]);
-    answers(&params, shape, &[5, 5, 299], 1);
+    answers(&params, shape, &[&[5], &[5], &[299]], 1);
     let mut context = context(1);
     let (_, mut client) = parties(&params, shape, &mut context);
     let sizes = Pirouette::describe(&params, &Workload::new(shape, 3, 0).unwrap()).unwrap();
@@ -249,7 +152,7 @@ fn seeds_of_queries_differ() {
 fn seeds_are_chosen_for_their_rounding() {
     let shape = Shape::new(300, 100).unwrap();
     let params = set::<Index>(INDEX, &[("body_bits = 32", "body_bits = 20\nchosen_bits = 4")]);
-    answers(&params, shape, &[0, 5, 299], 1);
+    answers(&params, shape, &[&[0], &[5], &[299]], 1);
     let mut context = context(1);
     let (_, mut client) = parties(&params, shape, &mut context);
     let encryption = params.encryption().unwrap();
@@ -294,8 +197,8 @@ fn encrypted_databases_answer() {
     let changes = [("moduli = 1", "moduli = 1\nencrypted = true")];
     for (records, bits) in [(1, 1), (300, 100), (5, 1100)] {
         let shape = Shape::new(records, bits).unwrap();
-        answers::<Index>(&set(INDEX, &changes), shape, &[0, records - 1, records / 2], 1);
-        answers::<Bits>(&set(BITS, &changes), shape, &[0, records - 1], 2);
+        answers::<Index>(&set(INDEX, &changes), shape, &[&[0], &[records - 1], &[records / 2]], 1);
+        answers::<Bits>(&set(BITS, &changes), shape, &[&[0], &[records - 1]], 2);
     }
     let shape = Shape::new(300, 100).unwrap();
     let params = set::<Bits>(BITS, &changes);

@@ -3,9 +3,9 @@
 use ::aes::Aes128;
 use ::aes::cipher::{BlockCipherEncrypt, KeyInit};
 use rand::Rng;
+use ring::Kernel;
 
 use super::super::aes::*;
-use super::*;
 use crate::protocol::tests_support;
 
 fn bytes(hex: &str) -> State {

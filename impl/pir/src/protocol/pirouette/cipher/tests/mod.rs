@@ -1,24 +1,18 @@
 mod clear;
 mod refused;
 
-use ring::Kernel;
-
 use super::super::TRespire;
 use super::super::set::Set;
+use super::super::tests::toy::{self, answers, answers_alike, context, parties, set, try_set};
 use super::*;
-use crate::core::database::Database;
 use crate::core::protocol::{Client as _, Context, Protocol as _, Server as _};
-use crate::core::session::{ClientSession, ServerSession};
-use crate::core::transcript::Link;
+use crate::core::session::ClientSession;
 use crate::core::workload::{Shape, Workload};
-use crate::protocol::tests_support::{self, conformance, grows_up_to_the_bounds, read};
+use crate::protocol::tests_support::{conformance, grows_up_to_the_bounds};
 
-/// A set of dimension 256: real noise, no security.
-const TOY: &str = r#"
-protocol = "trespire"
-title = "test"
-[source]
-kind = "toy"
+const CIPHER: &str = r#"
+[query]
+whole_block = false
 [query.key_switching]
 modulus_log2 = 18
 error = { stddev = 0.5 }
@@ -26,76 +20,27 @@ base_log2 = 3
 [query.rounds]
 base_log2 = 8
 dropped = 5
-[rlwe]
-degree = 256
-modulus = "268369921 * 249561089"
-secret = { kind = "ternary" }
-error = { stddev = 3.2 }
-[lwe]
-dimension = 10
-secret = { kind = "binary" }
-[blind_rotation]
-base_log2 = 11
-dropped = 1
-bits_per_step = 2
-[automorphism]
-base_log2 = 8
-dropped = 1
-[squaring]
-base_log2 = 14
-[rgsw]
-base_log2 = 5
-dropped = 6
-[database]
-plain_modulus = 16
-first_bits = 3
-moduli = 1
-[response]
-degree = 64
-mask_modulus = 16760833
-body_modulus = 256
-secret = { kind = "gaussian", stddev = 110.0 }
-error = { stddev = 110.0 }
-base_log2 = 1
 "#;
 
-fn toy() -> Set<Cipher> {
-    read::<TRespire>(TOY).unwrap()
+/// Fewer digits and a smaller key than Pirouette's: a query has fifty times as many conversions.
+const FAST: [(&str, &str); 4] = [
+    ("dimension = 40", "dimension = 10"),
+    ("base_log2 = 8\ndropped = 2", "base_log2 = 11\ndropped = 1"),
+    ("base_log2 = 4\ndropped = 2", "base_log2 = 8\ndropped = 1"),
+    ("base_log2 = 7\n[rgsw]\nbase_log2 = 4\ndropped = 7", "base_log2 = 14\n[rgsw]\nbase_log2 = 5\ndropped = 6"),
+];
+
+fn changed(changes: &[(&str, &str)]) -> Set<Cipher> {
+    set(CIPHER, &[&FAST, changes].concat())
 }
 
-fn context(threads: usize) -> Context<'static> {
-    tests_support::context(Kernel::best(), threads)
-}
-
-fn parties(
-    params: &Set<Cipher>,
-    shape: Shape,
-    context: &mut Context,
-) -> (ServerSession<TRespire>, ClientSession<TRespire>) {
-    let database = Database::seeded([3; 16], shape);
-    let mut server = ServerSession::<TRespire>::new(params, &database, context).unwrap();
-    let mut client = ClientSession::<TRespire>::new(params, shape, context).unwrap();
-    client.connect(&mut server, &mut Link::new(TRespire::NAME), context).unwrap();
-    (server, client)
-}
-
-conformance!(every: TRespire, toy(), &[(1000, 13)], 1, 3);
-
-fn answers(params: &Set<Cipher>, shape: Shape, indices: &[u64], threads: usize) {
-    let mut context = context(threads);
-    let (server, mut client) = parties(params, shape, &mut context);
-    let database = Database::seeded([3; 16], shape);
-    let request = client.query(indices, &mut context).unwrap();
-    let response = server.answer(&[request], &mut context).unwrap().remove(0);
-    let records = client.extract(&response, &context).unwrap();
-    assert_eq!(records, indices.iter().map(|&index| database.record(index).unwrap()).collect::<Vec<_>>());
-}
+conformance!(every: TRespire, changed(&[]), &[(1000, 13)], 1, 3);
 
 /// One record of one bit, whose index has no bits; records of several slots and of several polynomials; two queries in a request.
 #[test]
 fn other_shapes_are_answered() {
     for (records, bits) in [(1, 1), (37, 1030), (3, 2100)] {
-        answers(&toy(), Shape::new(records, bits).unwrap(), &[0, records - 1], 1);
+        answers(&changed(&[]), Shape::new(records, bits).unwrap(), &[&[0, records - 1]], 1);
     }
 }
 
@@ -104,19 +49,17 @@ fn other_shapes_are_answered() {
 fn rings_of_several_degrees_answer() {
     let shape = Shape::new(300, 100).unwrap();
     for degree in [512, 1024, 4096] {
-        let text = TOY.replace("degree = 256", &format!("degree = {degree}"));
-        let params = read::<TRespire>(&text).unwrap();
-        answers(&params, shape, &[299], 2);
+        let params = changed(&[("degree = 256", &format!("degree = {degree}"))]);
+        answers(&params, shape, &[&[299]], 2);
     }
 }
 
 /// A whole block masks an index, and all of its keystream is evaluated.
 #[test]
 fn a_whole_block_is_deciphered() {
-    let text = TOY.replace("[query.key_switching]", "[query]\nwhole_block = true\n[query.key_switching]");
-    let params = read::<TRespire>(&text).unwrap();
+    let params = changed(&[("whole_block = false", "whole_block = true")]);
     let shape = Shape::new(300, 100).unwrap();
-    answers(&params, shape, &[7], 1);
+    answers(&params, shape, &[&[7]], 1);
     let sizes = TRespire::describe(&params, &Workload::new(shape, 1, 0).unwrap()).unwrap();
     assert_eq!((sizes.payload_bytes("query"), sizes.payload_bytes(COUNTER)), (16, 4));
     let mut context = context(1);
@@ -133,28 +76,12 @@ fn a_whole_block_is_deciphered() {
 /// Threads do not change a bit of an answer.
 #[test]
 fn answers_do_not_depend_on_threads() {
-    let shape = Shape::new(1500, 250).unwrap();
-    let mut own = context(1);
-    let (_, mut client) = parties(&toy(), shape, &mut own);
-    let keys = client.client.upload(None, &mut own).unwrap();
-    let request = client.query(&[1499], &mut own).unwrap();
-    let answer = |threads: usize| {
-        let mut context = context(threads);
-        let database = Database::seeded([3; 16], shape);
-        let mut server = ServerSession::<TRespire>::new(&toy(), &database, &mut context).unwrap();
-        assert_eq!(server.server.receive(&keys, &mut context).unwrap(), request.session);
-        let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
-        response[0].1.payload().to_vec()
-    };
-    let expected = answer(1);
-    for threads in [2, 3] {
-        assert_eq!(answer(threads), expected, "{threads} threads");
-    }
+    answers_alike(&changed(&[]), Shape::new(1500, 250).unwrap(), &[1499], &[2, 3]);
 }
 
 #[test]
 fn descriptions_grow_with_the_database() {
-    grows_up_to_the_bounds::<TRespire>(&toy());
+    grows_up_to_the_bounds::<TRespire>(&changed(&[]));
 }
 
 /// Every stage of every round is decrypted and compared with AES in the clear, and no error comes near its threshold.
@@ -162,12 +89,12 @@ fn descriptions_grow_with_the_database() {
 fn every_round_is_that_of_aes() {
     let shape = Shape::new(2000, 200).unwrap();
     let mut context = context(1);
-    let (server, mut client) = parties(&toy(), shape, &mut context);
+    let (server, mut client) = parties(&changed(&[]), shape, &mut context);
     for index in [0, 1999] {
         let request = client.query(&[index], &mut context).unwrap();
         let response = server.answer(std::slice::from_ref(&request), &mut context).unwrap().remove(0);
         let record = client.extract(&response, &context).unwrap();
-        assert_eq!(record, [Database::seeded([3; 16], shape).record(index).unwrap()]);
+        assert_eq!(record, [toy::database(shape).record(index).unwrap()]);
         client.log_errors(&server, (&request, &response), &mut context).unwrap();
         client.diagnose(&server, &request, &mut context).unwrap();
     }
