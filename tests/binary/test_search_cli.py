@@ -308,7 +308,6 @@ def test_a_killed_search_goes_on(own_cache, tmp_path):
         from pirlab_estimator.search import evaluate, space_file
         from pirlab_estimator.search.bounds import Bounds
         from pirlab_estimator.search.walk import walk
-from search_command import SMALL, files, search
         evaluate.BATCH = 20
         evaluator = evaluate.Evaluator(evaluate.Shape(1 << 16, 256), UnitCosts.load(DEFAULTS), Path(sys.argv[1]))
         print(len(walk(space_file.load("simplepir"), evaluator, Bounds()).found), evaluator.evaluated)
