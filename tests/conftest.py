@@ -1,9 +1,12 @@
 """Shared by all tests: where things lie, and the binary, without which tests fail rather than skip."""
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -53,6 +56,18 @@ def binary() -> Path:
     if not path.is_file():
         pytest.fail(f"{path} is missing; run `make build`", pytrace=False)
     return path
+
+
+@pytest.fixture(scope="session")
+def describe(root, binary) -> Callable[..., dict[str, Any]]:
+    """The description of a set of params/ at a power of two of records of 256 bytes, with more options."""
+
+    def described(name: str, log_records: int, *more: str) -> dict[str, Any]:
+        command = [binary, "describe", root / f"params/{name}.toml", "--records", f"2^{log_records}"]
+        made = subprocess.run([*command, "--record-bits", "2048", "--json", *more], check=True, capture_output=True)
+        return json.loads(made.stdout)
+
+    return described
 
 
 @pytest.fixture(scope="session")

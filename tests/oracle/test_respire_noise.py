@@ -1,7 +1,5 @@
 """Respire's chain against its authors' bound, and the committed sets against their targets."""
 
-import json
-import subprocess
 from math import log2, pi, sqrt
 from random import Random
 
@@ -14,15 +12,9 @@ SIZES = {"64mb": 18, "256mb": 20, "1gb": 22, "8gb": 25}
 
 
 @pytest.fixture(scope="module")
-def described(root, binary):
+def described(describe):
     """The description of a set at its size."""
-
-    def describe(name, log_records=None, *more):
-        command = [binary, "describe", root / f"params/respire/{name}.toml", "--records", f"2^{log_records or 20}"]
-        made = subprocess.run([*command, "--record-bits", "2048", "--json", *more], check=True, capture_output=True)
-        return json.loads(made.stdout)
-
-    return describe
+    return lambda name, log_records=None, *more: describe(f"respire/{name}", log_records or 20, *more)
 
 
 def stages(description):

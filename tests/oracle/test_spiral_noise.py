@@ -19,15 +19,9 @@ PUBLISHED = {
 
 
 @pytest.fixture(scope="module")
-def described(root, binary):
+def described(describe):
     """The description of a set at 2^20 records of 256 bytes."""
-
-    def describe(name, *more):
-        command = [binary, "describe", root / f"params/spiral/{name}.toml", "--records", "2^20"]
-        made = subprocess.run([*command, "--record-bits", "2048", "--json", *more], check=True, capture_output=True)
-        return json.loads(made.stdout)
-
-    return describe
+    return lambda name, *more: describe(f"spiral/{name}", 20, *more)
 
 
 def stages(description):
