@@ -23,9 +23,11 @@ from .folders import environment
 from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
 
-# Seconds that the protocols' cost model leaves out: a row's start, and the two bandwidth probes of a group.
+# Seconds that the protocols' cost model leaves out: a row's start, a group's start and its two bandwidth probes, and
+# what an experiment takes beside its rows: descriptions, predictions, tables and figures.
 START_SECONDS = {"protocol": 0.3, "primitive": 0.02}
-PROBES_SECONDS = 0.7
+PROBES_SECONDS = 1.2
+PRESENTING_SECONDS = 4.0
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 #: The source of an instance's security, in words.
 SECURITY_SOURCES = {
@@ -171,9 +173,11 @@ class Outlook:
             table.add_row(*group.key, *self.cells(group))
         CONSOLE.print(table)
         total = sum(self.seconds(key) for key in self.todo)
+        presenting = PRESENTING_SECONDS * len(self.plan.experiments)
         CONSOLE.print(
             f"{sum(map(len, self.todo.values()))} rows in {len(self.todo)} groups to measure, about "
-            f"{seconds_text(total)} by the cost model, one group at a time; {human_bytes(self.free, 3)} of memory free."
+            f"{seconds_text(total)} by the cost model, one group at a time, and about {seconds_text(presenting)} of "
+            f"predictions, tables and figures; {human_bytes(self.free, 3)} of memory free."
         )
         for source, count in self.sources.items():
             CONSOLE.print(f"Security of {count} instances: {SECURITY_SOURCES.get(source, source)}.")
