@@ -15,7 +15,7 @@ NOISE_KEYS = 20
 NOISE_SECONDS, KEPT_KEY_SECONDS = 2.0, 20.0
 CHANGES_ASKED = 16
 #: Seconds of writing a byte of memory for the first time, for which the system has to find a page; unit costs are of
-#: memory that is there. Of what preprocessing took longer than predicted in the reference runs: 1.2 and 1.9 s a gigabyte.
+#: memory that is there. By what preprocessing took longer than predicted in the reference runs: 1.2 and 1.9 s a GB.
 FRESH_BYTE_SECONDS = 1.5e-9
 
 
@@ -55,8 +55,8 @@ def row_seconds(prediction: Mapping[str, Any], row: Mapping[str, Any]) -> float:
     """Seconds of a row's own work, as the runner does it.
 
     Preprocessing, which writes fresh memory, is repeated until it has taken PREPROCESS_SECONDS, and so are updates,
-    each with exchanges about the changed records and another. Exchanges are the warm-up, the repetitions and those for the
-    noise. A primitive makes a repetition a key, where it has keys; else the first is its warm-up.
+    each with exchanges about the changed records and another. Exchanges are the warm-up, the repetitions and those for
+    the noise. A primitive makes a repetition a key, where it has keys; else the first is its warm-up.
     """
     seconds, repetitions = prediction["seconds"], int(row.get("repetitions", 5))
     if "repetition" in seconds:
