@@ -109,10 +109,9 @@ def real_estimator(monkeypatch, request):
 
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch, binary) -> Path:
-    """A memory of its own for a test's searches, and no lattice estimator."""
+    """A memory of its own for the searches of a test."""
     monkeypatch.setattr(evaluate, "CACHE", tmp_path / "cache")
     monkeypatch.setattr(evaluate.Evaluator.__init__, "__defaults__", (tmp_path / "cache",))
-    stand_in_estimator.without_estimator(monkeypatch)
     return tmp_path / "cache"
 
 
