@@ -21,13 +21,13 @@ def varied(base: Literal, vary: Sequence[Mapping[str, Any]]) -> Iterator[tuple[d
     """Every combination of the axes' values by key, and the set with it.
 
     A key that ends with `log2_modulus` stands for two primes whose bits add up to it, `plain_modulus` for a table of
-    plaintext moduli that has this one alone. An axis with `secure = true` gives its key's table the least error of
+    plaintext moduli that has this one alone. A table is put before the keys in it. An axis with `secure = true` gives its key's table the least error of
     `ERRORS` that reaches the security target, or the largest where none does.
     """
     bytes_of = load(base["protocol"]).bytes_of
     for values in product(*(axis["values"] for axis in vary)):
         literal = deepcopy(base)
-        for axis, value in zip(vary, values):
+        for axis, value in sorted(zip(vary, values), key=lambda pair: pair[0]["key"].count(".")):
             _vary(literal, axis, value)
         for key, modulus in bytes_of.items():
             put(literal, key, -(-parse_modulus(get(literal, modulus)).bit_length() // 8))
