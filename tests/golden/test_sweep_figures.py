@@ -98,7 +98,9 @@ def test_tables_of_a_grid_stand_at_their_base_and_modulus_in_bits(tmp_path):
     ]
     rows[2]["varied"] = rows[2]["varied"].replace("268361729 * ", "")
     rows.append(rows[0] | {"varied": json.dumps({"ring.modulus": ring["modulus"]}), "part": "onionpir"})
-    rows.append(rows[0] | {"varied": json.dumps({"ring.plaintext": {"kind": "integer", "modulus": 65537}, "ring": ring})})
+    rows.append(
+        rows[0] | {"varied": json.dumps({"ring.plaintext": {"kind": "integer", "modulus": 65537}, "ring": ring})}
+    )
     data = sweep_grids.frame(written(tmp_path, rows))
     points = {(row["part"], row["key"], row["value"]): row["score"] for row in data.to_dict("records")}
     assert points == {

@@ -112,7 +112,11 @@ SMALL["pirana"] = {
     "switch.mask_modulus": [12, 9],
     "switch.body_modulus": [6, 3],
 }
-SMALL["onehot"] = SMALL["pirana"] | {"ring": BFV[0].values[3:5], "ring.digit_bits": [14, 28], "most_baby_steps": [4, 64]}
+SMALL["onehot"] = SMALL["pirana"] | {
+    "ring": BFV[0].values[3:5],
+    "ring.digit_bits": [14, 28],
+    "most_baby_steps": [4, 64],
+}
 del SMALL["onehot"]["direct_columns"]
 SMALL["cwpir"] = {
     "ring": space_file.load("cwpir").axes[0].values[1:4],
@@ -401,8 +405,17 @@ def test_protocols_are_ranked_with_reasons(evaluator, monkeypatch):
 def test_a_grid_puts_tables_before_the_keys_in_them():
     plaintext = {"kind": "binomial", "slots": 512, "base": 65340}
     vary = [{"key": "ring.plaintext", "values": [plaintext]}, {"key": "ring", "values": [{"degree": 4096}]}]
-    [(changes, literal)] = varied({"protocol": "pirana", "ring": {"digit_bits": 28}}, vary)
+    base = {"ring": {"plaintext": {"kind": "integer", "modulus": 40961}}}
+    base |= {"protocol": "pirana", "switch": {"mask_modulus": 1 << 20, "body_modulus": 1 << 18}}
+    [(changes, literal), (_, other)] = varied(
+        base, [vary[0] | {"values": [plaintext, base["ring"]["plaintext"]]}, vary[1]]
+    )
     assert literal["ring"] == {"degree": 4096, "plaintext": plaintext} and list(changes) == ["ring.plaintext", "ring"]
+    assert literal["switch"] == base["switch"] == other["switch"], "as many bits above 16 bits"
+    [(_, literal)] = varied(
+        base, [{"key": "ring.plaintext", "values": [{"kind": "binomial", "slots": 256, "base": 2}]}]
+    )
+    assert literal["switch"] == {"mask_modulus": 1 << 5, "body_modulus": 1 << 3}
 
 
 def test_a_space_that_is_none_is_refused():
