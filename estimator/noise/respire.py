@@ -9,6 +9,7 @@ gadgets as they are for uniform ciphertexts, which ciphertexts are under ring-LW
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from math import log
 
@@ -178,6 +179,7 @@ EXACT = 512
 """Most records that share buckets of which choices are summed; of more their sum is bounded."""
 
 
+@lru_cache(maxsize=256)
 def log2_unassigned(records: int, buckets: int, copies: int) -> float:
     """At most, log2 of the chance that records cannot all have a bucket of their own, each with one in each of `copies`
     groups of buckets; whichever records they are.

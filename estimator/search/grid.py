@@ -21,15 +21,20 @@ def varied(base: Literal, vary: Sequence[Mapping[str, Any]]) -> Iterator[tuple[d
     """Every combination of the axes' values by key, and the set with it.
 
     A key that ends with `log2_modulus` stands for two primes whose bits add up to it, `plain_modulus` for a table of
-    plaintext moduli that has this one alone. An axis with `secure = true` gives its key's table the least error of
-    `ERRORS` that reaches the security target, or the largest where none does.
+    plaintext moduli that has this one alone. A table is put before the keys in it. A modulus that is some bits above
+    another in the protocol's space keeps these bits where the other is varied. An axis with `secure = true` gives its
+    key's table the least error of `ERRORS` that reaches the security target, or the largest where none does.
     """
-    bytes_of = load(base["protocol"]).bytes_of
+    space, keys = load(base["protocol"]), {axis["key"] for axis in vary}
+    above = [a for a in space.axes if a.kind.startswith("above") and a.of in keys and a.key not in keys]
     for values in product(*(axis["values"] for axis in vary)):
         literal = deepcopy(base)
-        for axis, value in zip(vary, values):
+        for axis, value in sorted(zip(vary, values), key=lambda pair: pair[0]["key"].count(".")):
             _vary(literal, axis, value)
-        for key, modulus in bytes_of.items():
+        for each in above:
+            more = each.bits_below(get(literal, each.of)) - each.bits_below(get(base, each.of))
+            put(literal, each.key, int(get(base, each.key) * 2.0**more))
+        for key, modulus in space.bytes_of.items():
             put(literal, key, -(-parse_modulus(get(literal, modulus)).bit_length() // 8))
         yield {axis["key"]: value for axis, value in zip(vary, values)}, literal
 

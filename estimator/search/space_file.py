@@ -52,6 +52,12 @@ class Axis:
     rarer: float = 1.0
     of: str = ""
 
+    def bits_below(self, value: Any) -> int:
+        """Of `above_modulus` and `above_bits`: bits of what lies below, of which the key `of` has this value."""
+        if isinstance(value, dict):
+            value = value.get("modulus", value.get("base"))
+        return int(value) if self.kind == "above_bits" else int(value - 1).bit_length()
+
 
 @dataclass(frozen=True)
 class Space:
@@ -128,11 +134,7 @@ class Space:
             elif axis.kind == "sets":
                 literal.update(deepcopy(value))
             elif axis.kind.startswith("above"):
-                below = chosen[axis.of]
-                if isinstance(below, dict):
-                    below = below.get("modulus", below.get("base"))
-                bits = below if axis.kind == "above_bits" else (below - 1).bit_length()
-                put(literal, axis.key, 1 << (bits + value))
+                put(literal, axis.key, 1 << (axis.bits_below(chosen[axis.of]) + value))
             elif axis.kind == "family":
                 literal.setdefault(axis.key, {}).update(value)
             else:

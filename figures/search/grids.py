@@ -12,6 +12,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
+from pirlab_estimator.modulus import parse_modulus
 
 from ..lib import style
 from ..lib.data import data as entries
@@ -48,7 +49,11 @@ def frame(path: Path) -> pd.DataFrame:
 
 
 def _number(key: str, value: Any) -> float:
-    """Bases and moduli by their logarithm, as some keys have them already."""
+    """Bases and moduli by their logarithm, as some keys have them already; of a table, its modulus or base, in bits."""
+    if isinstance(value, dict):
+        value = value.get("modulus", value.get("base"))
+    if key in ("ring", "ring.modulus", "ring.plaintext"):
+        return round(log2(parse_modulus(value)))
     return log2(value) if key in ("bases.selector", "plain_modulus", "chunk_factor") else float(value)
 
 

@@ -88,6 +88,30 @@ def test_grids_show_the_best_of_each_base_and_modulus_that_is_right_and_secure(t
     assert list(above.lines[0].get_ydata()) == [1.0, 2.0]
 
 
+def test_tables_of_a_grid_stand_at_their_base_and_modulus_in_bits(tmp_path):
+    """Of all k that have a b of as many bits, the best."""
+    ring = {"degree": 4096, "modulus": "268369921 * 268361729 * 1073153"}
+    rows = [
+        {"kind": "grid", "part": "pirana", "name": "pirana", "protocol": "pirana", "score": score}
+        | {"varied": json.dumps({"ring.plaintext": {"kind": "binomial", "slots": slots, "base": base}, "ring": ring})}
+        for slots, base, score in [(512, 65340, 3.0), (1024, 65280, 2.0), (512, 4, 4.0)]
+    ]
+    rows[2]["varied"] = rows[2]["varied"].replace("268361729 * ", "")
+    rows.append(rows[0] | {"varied": json.dumps({"ring.modulus": ring["modulus"]}), "part": "onionpir"})
+    rows.append(
+        rows[0] | {"varied": json.dumps({"ring.plaintext": {"kind": "integer", "modulus": 65537}, "ring": ring})}
+    )
+    data = sweep_grids.frame(written(tmp_path, rows))
+    points = {(row["part"], row["key"], row["value"]): row["score"] for row in data.to_dict("records")}
+    assert points == {
+        ("pirana", "ring.plaintext", 16): 2.0,
+        ("pirana", "ring.plaintext", 2): 4.0,
+        ("pirana", "ring", 76): 2.0,
+        ("pirana", "ring", 48): 4.0,
+        ("onionpir", "ring.modulus", 76): 3.0,
+    }
+
+
 def test_published_sets_have_their_names_once(tmp_path):
     rows = [{"kind": "best", "part": "p", "name": name} for name in ("found", "published", "1gb-64b")]
     table = sweep_best.build(written(tmp_path, rows))

@@ -20,6 +20,7 @@ from pirlab_estimator.search.choose import committed as choose_sets
 from pirlab_estimator.search.evaluate import Evaluator, Figures, Shape
 from pirlab_estimator.search.files import toml
 from pirlab_estimator.search.front import Front, undominated
+from pirlab_estimator.search.grid import varied
 from pirlab_estimator.search.pirouette.circuit import Search
 from pirlab_estimator.search.progress import Progress
 from pirlab_estimator.search.rings import least_base, quietest_gadget
@@ -102,6 +103,28 @@ SMALL["onionpir"] = {
     "gadgets.conversion": [{"base_log2": 14}, {"base_log2": 20}],
     "switch.mask_modulus": [11, 9],
     "switch.body_modulus": [2, 1],
+}
+BFV = space_file.load("pirana").axes
+SMALL["pirana"] = {
+    "ring": [BFV[0].values[i] for i in (1, 3, 4)],
+    "ring.plaintext": [BFV[1].values[i] for i in (3, 4, -2)],
+    "direct_columns": [1, 16],
+    "switch.mask_modulus": [12, 9],
+    "switch.body_modulus": [6, 3],
+}
+SMALL["onehot"] = SMALL["pirana"] | {
+    "ring": BFV[0].values[3:5],
+    "ring.digit_bits": [14, 28],
+    "most_baby_steps": [4, 64],
+}
+del SMALL["onehot"]["direct_columns"]
+SMALL["cwpir"] = {
+    "ring": space_file.load("cwpir").axes[0].values[1:4],
+    "ring.plaintext": [{"kind": "integer", "modulus": t} for t in (40961, 65537)],
+    "selection": [{"operator": "plain", "weight": weight} for weight in (1, 2)],
+    "ring.digit_bits": [14, 28],
+    "switch.mask_modulus": [12, 9],
+    "switch.body_modulus": [6, 3],
 }
 SMALL["inspire0"] = SMALL["ypir"] | {"body": ["packed", "merged"]}
 
@@ -379,6 +402,22 @@ def test_protocols_are_ranked_with_reasons(evaluator, monkeypatch):
     assert keys.best.figures.key_bytes > 1 << 20 and "sends keys of" in " ".join(reasons(keys, keys, objective))
 
 
+def test_a_grid_puts_tables_before_the_keys_in_them():
+    plaintext = {"kind": "binomial", "slots": 512, "base": 65340}
+    vary = [{"key": "ring.plaintext", "values": [plaintext]}, {"key": "ring", "values": [{"degree": 4096}]}]
+    base = {"ring": {"plaintext": {"kind": "integer", "modulus": 40961}}}
+    base |= {"protocol": "pirana", "switch": {"mask_modulus": 1 << 20, "body_modulus": 1 << 18}}
+    [(changes, literal), (_, other)] = varied(
+        base, [vary[0] | {"values": [plaintext, base["ring"]["plaintext"]]}, vary[1]]
+    )
+    assert literal["ring"] == {"degree": 4096, "plaintext": plaintext} and list(changes) == ["ring.plaintext", "ring"]
+    assert literal["switch"] == base["switch"] == other["switch"], "as many bits above 16 bits"
+    [(_, literal)] = varied(
+        base, [{"key": "ring.plaintext", "values": [{"kind": "binomial", "slots": 256, "base": 2}]}]
+    )
+    assert literal["switch"] == {"mask_modulus": 1 << 5, "body_modulus": 1 << 3}
+
+
 def test_a_space_that_is_none_is_refused():
     families = {"f": []}
     whole = {"protocol": "p", "title": "t", "paper": "q", "set": {}}
@@ -521,3 +560,24 @@ def test_t_respire_s_descent_finds_the_fastest_of_all_combinations(root, monkeyp
     refused = Evaluator(Shape(1 << 40, 2048), COSTS, None)
     known = trespire_sets.coarse(refused, Bounds(), Progress())
     assert trespire_sets.searched(refused, Bounds(), Progress()) == [trespire_sets._whole(each) for each in known]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "records", "record_bits"),
+    [
+        ("pirana", 1 << 12, 163840),
+        ("pirana", 1 << 18, 2048),
+        ("onehot", 1 << 16, 16),
+        ("onehot", 1 << 14, 1024),
+        ("cwpir", 1 << 8, 163840),
+        ("cwpir", 1 << 12, 2048),
+    ],
+)
+def test_a_search_finds_a_set_no_worse_than_the_best_committed_one(protocol, records, record_bits):
+    """The one that answers soonest, of those that reach the targets: no more bytes, no later answer."""
+    evaluator = Evaluator(Shape(records, record_bits), COSTS, None)
+    own = [each for each in choose_sets().values() if each["protocol"] == protocol and "batch" not in each]
+    right = [each for each in evaluator(own) if each.refused is None and Bounds().reached(each)]
+    best = min(right, key=lambda figures: figures.seconds)
+    found = walk(space_file.load(protocol), evaluator, Bounds().no_worse(best), Least(lambda f: f.seconds)).found
+    assert found and min(each.figures.seconds for each in found) <= best.seconds

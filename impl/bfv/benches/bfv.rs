@@ -98,8 +98,8 @@ fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
 
     let multiplier = Multiplier::new(&scheme, 1)?;
     let key = SeededKey::relinearisation(&gadget, &wide, &error, &mut masks, &mut rng)?.expand(&gadget)?;
-    group.bench_function("lift", |b| b.iter(|| multiplier.lift(&ciphertext)));
-    let lifted = multiplier.lift(&ciphertext)?;
+    group.bench_function("lift", |b| b.iter(|| multiplier.lift(ciphertext.clone())));
+    let lifted = multiplier.lift(ciphertext.clone())?;
     group.bench_function("ciphertext_product", |b| b.iter(|| multiplier.multiply(&lifted, &lifted, &gadget, &key)));
     // The bound of the product: its transforms alone.
     let ntts = multiplier.shape().multiply_work(gadget.shape()).get(Kind::Transform(n));

@@ -24,10 +24,8 @@ pub(crate) struct Conversion<W> {
 #[derive(Clone, Debug)]
 struct Target<W> {
     modulus: Modulus<W>,
-    /// Q/q_i.
-    factors: Vec<u64>,
-    /// -Q.
-    negated: u64,
+    /// Q/q_i for every i, and -Q.
+    factors: Vec<W>,
 }
 
 /// The work of [`Conversion::convert`] for `polynomials` of a ring's degree from the ring's primes to `to` others: a product for each pair of
@@ -56,8 +54,10 @@ impl<W: Word> Conversion<W> {
         };
         let target = |modulus: &Modulus<W>| Target {
             modulus: *modulus,
-            factors: (0..from.len()).map(|i| cofactor(modulus, i).to_u64()).collect(),
-            negated: modulus.neg(product(modulus, from)).to_u64(),
+            factors: (0..from.len())
+                .map(|i| cofactor(modulus, i))
+                .chain([modulus.neg(product(modulus, from))])
+                .collect(),
         };
         let longest = |moduli: &[Modulus<W>]| moduli.iter().map(|q| q.bits()).max().unwrap_or(0);
         let terms = from.len() as u32 + 1;
@@ -77,60 +77,24 @@ impl<W: Word> Conversion<W> {
                 .to
                 .iter()
                 .zip(out.chunks_exact_mut(n))
-                .for_each(|(to, out)| reduce_centred(from, to, input, out));
+                .for_each(|(to, out)| self.vectors.centred_residues(from, input, &to.modulus, out));
         }
-        let mut scaled = vec![[W::default(); BLOCK]; self.from.len()];
+        // A row of each y_i, and one of v.
+        let mut rows = vec![W::default(); BLOCK.min(n) * (self.from.len() + 1)];
         for start in (0..n).step_by(BLOCK) {
-            let length = BLOCK.min(n - start);
-            let mut quotients = [0.5f64; BLOCK];
-            for (((q, (inverse, shoup, reciprocal)), input), scaled) in
-                self.from.iter().zip(&self.parts).zip(input.chunks_exact(n)).zip(&mut scaled)
-            {
-                for ((scaled, x), quotient) in scaled.iter_mut().zip(&input[start..start + length]).zip(&mut quotients)
-                {
-                    *scaled = q.mul_shoup(*x, *inverse, *shoup);
-                    *quotient += scaled.to_u64() as f64 * reciprocal;
-                }
+            let block = start..n.min(start + BLOCK);
+            let (length, sums) = (block.len(), &mut [0.5f64; BLOCK][..block.len()]);
+            let (scaled, turns) = rows[..length * (self.from.len() + 1)].split_at_mut(length * self.from.len());
+            let parts = scaled.chunks_exact_mut(length).zip(input.chunks_exact(n)).zip(&self.parts);
+            for (q, ((scaled, input), part)) in self.from.iter().zip(parts) {
+                self.vectors.scale_part(q, *part, &input[block.clone()], scaled, sums);
             }
-            for (target, out) in self.to.iter().zip(out.chunks_exact_mut(n)) {
-                if self.narrow {
-                    let mut sums = [0u64; BLOCK];
-                    for (sum, quotient) in sums.iter_mut().zip(&quotients) {
-                        *sum = *quotient as u64 * target.negated;
-                    }
-                    for (scaled, factor) in scaled.iter().zip(&target.factors) {
-                        // Compilers then know that words of 32 bits take one product.
-                        let factor = if W::BITS == 32 { factor & u64::from(u32::MAX) } else { *factor };
-                        for (sum, scaled) in sums.iter_mut().zip(scaled) {
-                            *sum += scaled.to_u64() * factor;
-                        }
-                    }
-                    self.vectors.reduce(&target.modulus, &sums[..length], &mut out[start..start + length]);
-                    continue;
-                }
-                for (j, out) in out[start..start + length].iter_mut().enumerate() {
-                    let turns = u128::from(quotients[j] as u64) * u128::from(target.negated);
-                    let sum = scaled.iter().zip(&target.factors).fold(turns, |sum, (scaled, factor)| {
-                        sum + u128::from(scaled[j].to_u64()) * u128::from(*factor)
-                    });
-                    *out = target.modulus.reduce_u128(sum);
-                }
+            self.vectors.floors(sums, turns);
+            let rows = &rows[..length * (self.from.len() + 1)];
+            for (Target { modulus, factors }, out) in self.to.iter().zip(out.chunks_exact_mut(n)) {
+                self.vectors.sum_multiples(modulus, (factors, self.narrow), rows, &mut out[block.clone()]);
             }
         }
-    }
-}
-
-/// Centred residues modulo one prime as residues modulo another. What is above half of the first prime counts as negative; a smaller prime
-/// takes one sum for that, in a loop that compilers make one of vectors.
-fn reduce_centred<W: Word>(from: &Modulus<W>, to: &Target<W>, input: &[W], out: &mut [W]) {
-    let (p, q) = (from.value().to_u64(), to.modulus.value().to_u64());
-    if p <= q {
-        for (out, x) in out.iter_mut().zip(input) {
-            let x = x.to_u64();
-            *out = W::from_u64(if x > p / 2 { x + (q - p) } else { x });
-        }
-    } else {
-        out.iter_mut().zip(input).for_each(|(out, x)| *out = to.modulus.from_signed(from.centred(*x)));
     }
 }
 

@@ -95,6 +95,16 @@ impl MultiplyShape {
         RingShape { primes: self.extension, ..self.ring }
     }
 
+    /// Bytes that a [`Multiplier`] has: the second ring's tables, and t(X) in both.
+    pub fn bytes(self) -> u64 {
+        self.extended().table_bytes() + self.both().poly_bytes()
+    }
+
+    /// Bytes of a lifted operand.
+    pub fn lifted_bytes(self) -> u64 {
+        2 * self.both().poly_bytes()
+    }
+
     /// The work of [`Multiplier::lift`].
     pub fn lift_work(self) -> Work {
         self.both().transforms(2) + conversion_work(self.ring, self.extension, 2)
@@ -155,7 +165,7 @@ impl<W: Word> Multiplier<W> {
     ///
     /// # Errors
     /// A ciphertext of another ring.
-    pub fn lift(&self, ciphertext: &Rlwe<W, Ntt>) -> Result<Lifted<W>, BfvError> {
+    pub fn lift(&self, ciphertext: Rlwe<W, Ntt>) -> Result<Lifted<W>, BfvError> {
         if !self.ring.owns(&ciphertext.a) || !self.ring.owns(&ciphertext.b) {
             return Err(BfvError::Mismatch("a multiplier and a ciphertext of another ring"));
         }
@@ -165,7 +175,8 @@ impl<W: Word> Multiplier<W> {
             self.lift.convert(self.ring.n(), coefficients.as_slice(), out.as_mut_slice());
             self.extension.forward(out)
         };
-        Ok(Lifted([ciphertext.clone(), Rlwe { a: lift(&ciphertext.a), b: lift(&ciphertext.b) }]))
+        let lifted = Rlwe { a: lift(&ciphertext.a), b: lift(&ciphertext.b) };
+        Ok(Lifted([ciphertext, lifted]))
     }
 
     /// The empty sum.

@@ -3,7 +3,7 @@
 use crate::error::LatticeError;
 use crate::rlwe::{Rlwe, RlweKey};
 use crate::wire;
-use ring::{Coefficient, Kernel, Kind, Modulus, Ring, Word, Work};
+use ring::{Coefficient, Kernel, Kind, Modulus, NttPlan, Ring, Word, Work};
 use std::sync::Arc;
 
 impl<W: Word> Rlwe<W, Coefficient> {
@@ -118,6 +118,11 @@ impl SplitRing {
         // The product over the integers is below N 2^62 max|s|: two primes of 61 bits hold it for max|s| < 2^40.
         let primes: Vec<u64> = ring::primes::primes_below(61, 2 * n as u64).take(2).collect();
         Ok(Self(Ring::new(n, &primes, Kernel::best())?))
+    }
+
+    /// Bytes of its tables.
+    pub fn table_bytes(n: usize) -> u64 {
+        2 * NttPlan::<u64>::bytes_for(n)
     }
 
     /// The opener of a key of that degree.

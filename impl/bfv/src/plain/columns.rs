@@ -33,6 +33,11 @@ pub(super) struct Columns<const B: usize, const L: usize> {
     places: Vec<u32>,
 }
 
+/// Bytes of the tables of k slots of that many words: twists, the transform's powers, places.
+pub(super) fn table_bytes(k: usize, words: usize) -> u64 {
+    (k * (3 * size_of::<u64>() * limbs(words) + size_of::<u32>())) as u64
+}
+
 impl Columns<64, 1> {
     /// The arithmetic of the family's t(X^class), in as few words as p takes.
     pub(super) fn dispatch(

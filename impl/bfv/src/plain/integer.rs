@@ -15,6 +15,11 @@ pub(super) fn shorten_work(n: usize) -> Work {
     Work::of(Kind::ResidueMultiplyAdds, &[n as u64])
 }
 
+/// Bytes of the transform of n slots and of their places.
+pub(super) fn table_bytes(n: usize) -> u64 {
+    NttPlan::<u64>::bytes_for(n) + (size_of::<u32>() * n) as u64
+}
+
 /// Arithmetic modulo an integer t.
 #[derive(Debug)]
 pub(super) struct Integer {

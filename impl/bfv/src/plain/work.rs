@@ -5,6 +5,17 @@ use crate::error::BfvError;
 use ring::Work;
 
 impl Family {
+    /// Bytes of the tables of a [`PlainModulus`](super::PlainModulus) in degree `n`.
+    ///
+    /// # Errors
+    /// A p that is too long.
+    pub fn table_bytes(&self, n: usize) -> Result<u64, BfvError> {
+        Ok(match self {
+            Self::Integer { .. } => integer::table_bytes(n),
+            _ => columns::table_bytes(self.slots(n), self.prime(n)?.len()),
+        })
+    }
+
     /// The work of encoding or decoding the slots of a plaintext in degree `n`: that of
     /// [`PlainModulus::slots_work`](super::PlainModulus::slots_work), without the modulus at hand.
     ///

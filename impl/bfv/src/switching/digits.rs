@@ -34,13 +34,8 @@ impl<W: Word> RnsGadget<W> {
             Cut::Integers(gadget) => {
                 let mut digits = vec![0; gadget.length() * self.ring().n()];
                 gadget.cut(input, &mut digits);
-                let transformed = digits.chunks_exact(self.ring().n()).map(|digits| {
-                    let mut transformed = self.key_ring().zero();
-                    let limbs = self.key_ring().limbs().iter().zip(transformed.limbs_mut());
-                    limbs.for_each(|((_, plan), limb)| plan.forward_signed(digits, limb));
-                    transformed
-                });
-                Digits(transformed.collect())
+                // No digit reaches a prime.
+                Digits(digits.chunks_exact(self.ring().n()).map(|digits| self.transformed(digits, 0)).collect())
             }
         }
     }
@@ -49,26 +44,42 @@ impl<W: Word> RnsGadget<W> {
         let (n, key_ring) = (self.ring().n(), self.key_ring());
         let mut out = Vec::with_capacity(self.rows());
         for ((modulus, _), (limb, count)) in self.ring().limbs().iter().zip(input.limbs().zip(counts)) {
-            let digits = cut(modulus, limb, *count, base_log2);
-            for digits in digits.chunks_exact(n) {
+            // Digits nearly always fit 32 bits, for which there are vector paths.
+            if W::BITS == 32 {
+                let mut digits = vec![0; count * n];
+                key_ring.vectors().balanced_digits(modulus, limb, base_log2, &mut digits);
+                out.extend(digits.chunks_exact(n).map(|digits| self.transformed(digits, bound)));
+                continue;
+            }
+            for digits in cut(modulus, limb, *count, base_log2).chunks_exact(n) {
+                if bound <= i32::MAX as u64 {
+                    let narrow: Vec<i32> = digits.iter().map(|digit| *digit as i32).collect();
+                    out.push(self.transformed(&narrow, bound));
+                    continue;
+                }
                 let mut transformed = key_ring.zero();
-                // Nearly all digits fit 32 bits, for which there are vector paths.
-                let narrow = (bound <= i32::MAX as u64).then(|| digits.iter().map(|d| *d as i32).collect::<Vec<_>>());
                 for ((prime, plan), limb) in key_ring.limbs().iter().zip(transformed.limbs_mut()) {
-                    match &narrow {
-                        Some(digits) if prime.value().to_u64() > bound => {
-                            plan.forward_signed(digits, limb);
-                            continue;
-                        }
-                        Some(digits) => key_ring.vectors().reduce_signed(prime, digits, limb),
-                        None => limb.iter_mut().zip(digits).for_each(|(x, d)| *x = prime.from_signed(*d)),
-                    }
+                    limb.iter_mut().zip(digits).for_each(|(x, digit)| *x = prime.from_signed(*digit));
                     plan.forward(limb);
                 }
                 out.push(transformed);
             }
         }
         Digits(out)
+    }
+
+    /// A digit of each coefficient, none above `bound` in magnitude, in the NTT domain.
+    fn transformed(&self, digits: &[i32], bound: u64) -> Poly<W, Ntt> {
+        let mut transformed = self.key_ring().zero();
+        for ((prime, plan), limb) in self.key_ring().limbs().iter().zip(transformed.limbs_mut()) {
+            if prime.value().to_u64() > bound {
+                plan.forward_signed(digits, limb);
+            } else {
+                self.key_ring().vectors().reduce_signed(prime, digits, limb);
+                plan.forward(limb);
+            }
+        }
+        transformed
     }
 }
 

@@ -19,7 +19,7 @@ fn check_scaled<W: Word>(shape: Shape, family: Family, seed: u64) {
     let (q, ring) = (setup.q(), setup.ring().clone());
     let mut sums = [0; 3].map(|_| vec![BigInt::ZERO; shape.n]);
     for [x, y] in &pairs {
-        multiplier.add_product(&mut tensor, &multiplier.lift(x).unwrap(), &multiplier.lift(y).unwrap());
+        multiplier.add_product(&mut tensor, &multiplier.lift(x.clone()).unwrap(), &multiplier.lift(y.clone()).unwrap());
         let parts = |part: &ring::Poly<W, ring::Ntt>| -> Vec<BigInt> {
             setup.integers(&ring.inverse(part.clone())).into_iter().map(|x| centred(x, &q)).collect()
         };
@@ -56,7 +56,7 @@ fn products_decrypt() {
         let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
         let key = setup.relinearisation_key();
         let [x, y] = [0; 2].map(|_| setup.plaintext());
-        let [left, right] = [&x, &y].map(|z| multiplier.lift(&setup.encrypt(z)).unwrap());
+        let [left, right] = [&x, &y].map(|z| multiplier.lift(setup.encrypt(z)).unwrap());
         let found = multiplier.multiply(&left, &right, &setup.gadget, &key).unwrap();
         let expected = setup.modulus().shorten(&product(&x, &y)).unwrap();
         assert_eq!(setup.decrypt(&found), expected, "{family:?}");
@@ -80,7 +80,7 @@ fn slots_multiply_at_the_sizes_of_protocols() {
         let (modulus, multiplier) = (setup.modulus().clone(), Multiplier::new(&setup.scheme, 1).unwrap());
         let [key, rotation] = [setup.relinearisation_key(), setup.rotation_key(modulus.id().rotation(1))];
         let [u, v] = [0; 2].map(|_| values(&modulus, &mut setup.rng));
-        let [x, y] = [&u, &v].map(|values| multiplier.lift(&setup.encrypt(&modulus.encode(values).unwrap())).unwrap());
+        let [x, y] = [&u, &v].map(|values| multiplier.lift(setup.encrypt(&modulus.encode(values).unwrap())).unwrap());
         let product = multiplier.multiply(&x, &y, &setup.gadget, &key).unwrap();
         let turned = setup.gadget.automorphism(&product, &rotation).unwrap();
         let found = modulus.decode(&setup.decrypt(&turned)).unwrap();

@@ -132,7 +132,7 @@ fn measure(shape: Shape, family: Family, tolerance: f64) {
             let turned = setup.gadget.automorphism(&left, &rotation).unwrap();
             let image = setup.modulus().substitute(&x, rotation.exponent()).unwrap();
             measured.rotated.add(&noise(&turned, &setup.modulus().shorten(&image).unwrap()));
-            let [a, b] = [&left, &right].map(|ciphertext| multiplier.lift(ciphertext).unwrap());
+            let [a, b] = [&left, &right].map(|ciphertext| multiplier.lift(ciphertext.clone()).unwrap());
             let found = multiplier.multiply(&a, &b, &setup.gadget, &relinearisation).unwrap();
             measured.product.add(&noise(&found, &reduced));
             let rescaled = left.inverse(setup.ring()).rescale(setup.ring(), short.ring()).unwrap();

@@ -52,8 +52,8 @@ fn transforms_are_counted() {
 
         let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
         let products = multiplier.shape();
-        check(n, &products.lift_work(), || drop(multiplier.lift(&ciphertext).unwrap()));
-        let lifted = multiplier.lift(&ciphertext).unwrap();
+        check(n, &products.lift_work(), || drop(multiplier.lift(ciphertext.clone()).unwrap()));
+        let lifted = multiplier.lift(ciphertext.clone()).unwrap();
         let mut tensor = multiplier.tensor();
         check(n, &products.add_product_work(), || multiplier.add_product(&mut tensor, &lifted, &lifted));
         check(n, &products.scale_down_work(), || drop(multiplier.scale_down(tensor)));

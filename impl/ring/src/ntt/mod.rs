@@ -125,6 +125,22 @@ impl<W: Word> NttPlan<W> {
         Ok(Self { inner: Arc::new(inner), word: PhantomData })
     }
 
+    /// Bytes of the tables.
+    pub fn bytes(&self) -> usize {
+        match &self.inner.engine {
+            Engine::Word32(transform) => transform.bytes(),
+            Engine::Word64(transform) => transform.bytes(),
+        }
+    }
+
+    /// Bytes of the tables for `n` points on the path that has the most, whose registers have 64 bytes: a factor and its quotient for each
+    /// pair of lanes in each layer within a register, one for every block in the others.
+    pub fn bytes_for(n: usize) -> u64 {
+        let lanes = 64 / size_of::<W>();
+        let words = 2 * (lanes.ilog2() as usize * n + 2 * n / lanes + lanes);
+        (words * size_of::<W>()) as u64
+    }
+
     /// Number of points N.
     pub fn n(&self) -> usize {
         self.inner.n

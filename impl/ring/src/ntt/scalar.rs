@@ -98,6 +98,10 @@ impl<W: Residue> Tables<W> {
 }
 
 impl<W: Residue> Transform<W> for Tables<W> {
+    fn bytes(&self) -> usize {
+        size_of_val(&self.forward[..]) + size_of_val(&self.inverse[..])
+    }
+
     fn forward(&self, data: &mut [W]) {
         if self.lazy() { self.forward_in::<true>(data) } else { self.forward_in::<false>(data) }
     }

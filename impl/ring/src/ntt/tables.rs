@@ -108,7 +108,8 @@ pub(super) struct Table<W> {
 const LINE_BYTES: usize = 64;
 
 impl<W: Copy + Default> Table<W> {
-    pub(super) fn new(common: Vec<W>, factors: &[W]) -> Self {
+    pub(super) fn new(mut common: Vec<W>, factors: &[W]) -> Self {
+        common.shrink_to_fit();
         let mut lanes = vec![W::default(); factors.len() + LINE_BYTES / size_of::<W>()];
         let first = lanes.as_ptr().align_offset(LINE_BYTES).min(LINE_BYTES / size_of::<W>());
         lanes[first..first + factors.len()].copy_from_slice(factors);
@@ -119,5 +120,9 @@ impl<W: Copy + Default> Table<W> {
 impl<W> Table<W> {
     pub(super) fn lanes(&self) -> &[W] {
         &self.lanes[self.first..]
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(&self.common[..]) + size_of_val(&self.lanes[..])
     }
 }

@@ -250,3 +250,20 @@ fn agrees_with_tfhe_ntt() {
         BITS_64.into_iter().for_each(|bits| check::<u64>(n, prime_below(bits, n)));
     }
 }
+
+#[test]
+fn no_path_has_longer_tables_than_are_counted() {
+    fn check<W: Word>(bits: u32, longest: Path) {
+        for n in [64, 256, 4096] {
+            let prime = W::from_u64(crate::primes::primes_below(bits, 2 * n as u64).next().unwrap());
+            for path in Path::ALL {
+                let Ok(plan) = NttPlan::<W>::with_path(n, prime, path) else { continue };
+                let (found, counted) = (plan.bytes() as u64, NttPlan::<W>::bytes_for(n));
+                assert!(found <= counted, "{path}, {n} points of {bits} bits: {found} of {counted}");
+                assert!(path != longest || found + 512 >= counted, "{path}, {n} points: {found} of {counted}");
+            }
+        }
+    }
+    check::<u32>(28, Path::Avx512);
+    check::<u64>(58, Path::Avx512);
+}

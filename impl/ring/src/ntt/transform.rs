@@ -87,4 +87,6 @@ pub(super) trait Transform<W>: std::fmt::Debug + Send + Sync {
     fn forward_signed(&self, signed: &[i32], data: &mut [W]);
     /// With the product by 1/N where `scaled`.
     fn inverse(&self, data: &mut [W], scaled: bool);
+    /// Bytes of its tables.
+    fn bytes(&self) -> usize;
 }

@@ -106,6 +106,10 @@ impl<F: Field> Vectorised<F> {
 }
 
 impl<F: Field> Transform<Word<F>> for Vectorised<F> {
+    fn bytes(&self) -> usize {
+        self.forward.bytes() + self.inverse.bytes()
+    }
+
     fn forward(&self, data: &mut [Word<F>]) {
         // SAFETY: made by `new` only where the processor has the instructions, for as many points as the plan has.
         unsafe { F::I::forward::<F>(&self.constants, &self.forward, None, data) }

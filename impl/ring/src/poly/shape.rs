@@ -1,5 +1,6 @@
 //! The shape of a ring, on which the cost of its operations depends.
 
+use crate::ntt::NttPlan;
 use crate::work::{Kind, Work};
 
 /// Degree and number of primes of a ring.
@@ -30,6 +31,11 @@ impl RingShape {
     /// The work of adding or subtracting polynomials, of turning them by a monomial, or of mapping them by an automorphism.
     pub fn moves(self, polynomials: u64) -> Work {
         Work::of(Kind::MovedSlots, &[polynomials, self.primes as u64, self.degree as u64])
+    }
+
+    /// Bytes of the tables of a ring's transforms, in words of 32 bits.
+    pub fn table_bytes(self) -> u64 {
+        self.primes as u64 * NttPlan::<u32>::bytes_for(self.degree)
     }
 
     /// Bytes of a polynomial in memory, in words of 32 bits.

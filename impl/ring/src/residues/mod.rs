@@ -168,8 +168,53 @@ impl Vectors {
         dispatch!(self.kernel, reduce_signed(modulus, x, out));
     }
 
+    /// scaled = x times a factor, given with its Shoup quotient, and sums += scaled times `reciprocal`.
+    pub fn scale_part<W: Word>(
+        self,
+        modulus: &Modulus<W>,
+        (factor, quotient, reciprocal): (W, W, f64),
+        x: &[W],
+        scaled: &mut [W],
+        sums: &mut [f64],
+    ) {
+        assert!(x.len() == scaled.len() && x.len() == sums.len());
+        dispatch!(self.kernel, scale_part(modulus, (factor, quotient), reciprocal, x, scaled, sums));
+    }
+
+    /// out = x rounded down, for x in [0, 2^31).
+    pub fn floors<W: Word>(self, x: &[f64], out: &mut [W]) {
+        assert_eq!(x.len(), out.len());
+        dispatch!(self.kernel, floors(x, out));
+    }
+
+    /// out = the sum of rows times a factor each, modulo q; rows of any numbers lie one after another. `narrow`: sums fit 64 bits.
+    ///
+    /// # Panics
+    /// If there is not a row for each factor.
+    pub fn sum_multiples<W: Word>(
+        self,
+        modulus: &Modulus<W>,
+        (factors, narrow): (&[W], bool),
+        rows: &[W],
+        out: &mut [W],
+    ) {
+        assert_eq!(rows.len(), factors.len() * out.len(), "a row for each factor");
+        if !out.is_empty() {
+            W::sum_multiples(self, modulus, (factors, narrow), rows, out);
+        }
+    }
+
+    /// Balanced digits of centred residues, digit by digit: all but the last in [-base/2, base/2), the last what is left, which fits 32 bits.
+    ///
+    /// # Panics
+    /// If the digits of all residues are no multiple of these.
+    pub fn balanced_digits<W: Word>(self, modulus: &Modulus<W>, x: &[W], base_log2: u32, digits: &mut [i32]) {
+        assert!(digits.len().is_multiple_of(x.len().max(1)));
+        dispatch!(self.kernel, balanced_digits(modulus, x, base_log2, digits));
+    }
+
     /// The representative of x in [-p/2, p/2), modulo q, for residues x modulo p.
-    pub(crate) fn centred_residues<W: Word>(self, p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
+    pub fn centred_residues<W: Word>(self, p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]) {
         assert_eq!(x.len(), out.len());
         dispatch!(self.kernel, centred_residues(p, x, modulus, out));
     }

@@ -64,6 +64,27 @@ pub(super) fn centred_residues<W: Residue>(p: &Modulus<W>, x: &[W], modulus: &Mo
     }
 }
 
+#[inline(always)]
+pub(super) fn balanced_digits<W: Residue>(modulus: &Modulus<W>, x: &[W], base_log2: u32, digits: &mut [i32]) {
+    let n = x.len();
+    let Some(last) = digits.len().checked_sub(n) else { return };
+    let (digits, rest) = digits.split_at_mut(last);
+    let p = modulus.value().to_u64();
+    let negative = p - p / 2;
+    for (rest, x) in rest.iter_mut().zip(x) {
+        let x = x.to_u64();
+        *rest = (if x >= negative { x.wrapping_sub(p) } else { x }) as i32;
+    }
+    for digits in digits.chunks_exact_mut(n) {
+        // Of several digits none but the last has more than 30 bits.
+        let (half, mask) = (1i32 << (base_log2 - 1), (1i32 << base_log2) - 1);
+        for (digit, rest) in digits.iter_mut().zip(rest.iter_mut()) {
+            *digit = ((*rest + half) & mask) - half;
+            *rest = (*rest - *digit) >> base_log2;
+        }
+    }
+}
+
 /// How a 64-bit number is reduced modulo a q of at least [`Reduction::MIN_BITS`] bits with 32-bit factors only.
 #[derive(Clone, Copy)]
 pub(super) struct Reduction {
@@ -106,6 +127,48 @@ pub(super) fn reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]) {
     match Reduction::new(modulus) {
         Some(reduction) => x.iter().zip(out).for_each(|(x, out)| *out = reduction.apply(*x)),
         None => x.iter().zip(out).for_each(|(x, out)| *out = modulus.reduce_u64(*x)),
+    }
+}
+
+/// See [`super::Vectors::scale_part`].
+#[inline(always)]
+pub(super) fn scale_part<W: Residue>(
+    modulus: &Modulus<W>,
+    factor: (W, W),
+    reciprocal: f64,
+    x: &[W],
+    scaled: &mut [W],
+    quotients: &mut [f64],
+) {
+    for ((x, scaled), quotient) in x.iter().zip(scaled).zip(quotients) {
+        *scaled = modulus.mul_shoup(*x, factor.0, factor.1);
+        // Residues in words of 32 bits are below 2^31: as signed numbers they have a conversion in every path.
+        let part = if W::BITS == 32 { f64::from(scaled.to_u64() as i32) } else { scaled.to_u64() as f64 };
+        *quotient += part * reciprocal;
+    }
+}
+
+#[inline(always)]
+pub(super) fn floors<W: Residue>(x: &[f64], out: &mut [W]) {
+    out.iter_mut().zip(x).for_each(|(out, x)| *out = W::from_u64(*x as i32 as u64));
+}
+
+/// [`super::Vectors::sum_multiples`] of sums that fit 64 bits.
+pub(super) fn sum_multiples_u32(modulus: &Modulus<u32>, factors: &[u32], rows: &[u32], out: &mut [u32]) {
+    let n = out.len();
+    for (j, out) in out.iter_mut().enumerate() {
+        let products = rows.chunks_exact(n).zip(factors).map(|(row, factor)| u64::from(row[j]) * u64::from(*factor));
+        *out = modulus.reduce_u64(products.sum());
+    }
+}
+
+/// [`super::Vectors::sum_multiples`] of sums that fit 128 bits.
+pub(super) fn sum_multiples<W: Residue>(modulus: &Modulus<W>, factors: &[W], rows: &[W], out: &mut [W]) {
+    let n = out.len();
+    for (j, out) in out.iter_mut().enumerate() {
+        let rows = rows.chunks_exact(n).zip(factors);
+        let products = rows.map(|(row, factor)| u128::from(row[j].to_u64()) * u128::from(factor.to_u64()));
+        *out = modulus.reduce_u128(products.sum());
     }
 }
 
@@ -281,6 +344,16 @@ macro_rules! recompile {
             mul_scalar<W>(modulus: &Modulus<W>, a: &mut [W], scalar: W);
             reduce_signed<W>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]);
             centred_residues<W>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]);
+            scale_part<W>(
+                modulus: &Modulus<W>,
+                factor: (W, W),
+                reciprocal: f64,
+                x: &[W],
+                scaled: &mut [W],
+                quotients: &mut [f64]
+            );
+            balanced_digits<W>(modulus: &Modulus<W>, x: &[W], base_log2: u32, digits: &mut [i32]);
+            floors<W>(x: &[f64], out: &mut [W]);
             reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]);
             compose_pair(primes: (u32, u32), inverse: u32, a: &[u32], b: &[u32], out: &mut [u64]);
             add_multiples(digits: &[i32], rows: &[u32], sums: &mut [u32]);

@@ -57,6 +57,32 @@ fn check<W: Word>(q: u64, len: usize, terms: usize, columns: usize, seed: u64) {
         out.copy_from_slice(&a);
         vectors.mul_scalar(&modulus, &mut out, scalar);
         expect("mul_scalar", &out, &|i| wa[i] * u128::from(scalar.to_u64()) % q128);
+        let (rows, factors) = (left.concat(), residues::<W>(&mut rng, q, terms));
+        let sum =
+            |i: usize| (0..terms).map(|t| u128::from(left[t][i].to_u64()) * u128::from(factors[t].to_u64())).sum();
+        let narrow = W::BITS == 32 && terms <= 4;
+        vectors.sum_multiples(&modulus, (&factors, narrow), &rows, &mut out);
+        expect("sum_multiples", &out, &|i| {
+            let sum: u128 = sum(i);
+            sum % q128
+        });
+        let mut sums = vec![0.5; len];
+        vectors.scale_part(&modulus, (scalar, modulus.shoup(scalar), 1.0 / q as f64), &a, &mut out, &mut sums);
+        expect("scale_part", &out, &|i| wa[i] * u128::from(scalar.to_u64()) % q128);
+        assert!(sums.iter().zip(&out).all(|(sum, x)| *sum == 0.5 + x.to_u64() as f64 * (1.0 / q as f64)), "{kernel}");
+        sums.iter_mut().enumerate().for_each(|(i, sum)| *sum *= i as f64);
+        vectors.floors(&sums, &mut out);
+        expect("floors", &out, &|i| sums[i] as u128);
+        if W::BITS == 32 && modulus.bits() > 3 {
+            let base_log2 = modulus.bits().div_ceil(3);
+            let mut digits = vec![0; 3 * len];
+            vectors.balanced_digits(&modulus, &a, base_log2, &mut digits);
+            for i in 0..len {
+                let [low, middle, high] = [0, 1, 2].map(|t| i64::from(digits[t * len + i]));
+                assert_eq!((high << (2 * base_log2)) + (middle << base_log2) + low, modulus.centred(a[i]), "{kernel}");
+                assert!(low.abs().max(middle.abs()) <= 1 << (base_log2 - 1));
+            }
+        }
         vectors.reduce(&modulus, &words, &mut out);
         expect("reduce", &out, &|i| u128::from(words[i]) % q128);
         for signed in [&small, &any] {

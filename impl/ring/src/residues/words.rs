@@ -21,6 +21,8 @@ pub trait Word: Residue {
     fn sum_tiles(k: Vectors, modulus: &Modulus<Self>, sizes: Tiles, left: &[Self], right: &[Self], out: &mut [Self]);
     /// See [`Vectors::reduce`].
     fn reduce(k: Vectors, modulus: &Modulus<Self>, x: &[u64], out: &mut [Self]);
+    /// See [`Vectors::sum_multiples`].
+    fn sum_multiples(k: Vectors, modulus: &Modulus<Self>, factors: (&[Self], bool), rows: &[Self], out: &mut [Self]);
     /// A vector permuted in aligned blocks of 16.
     fn permute(k: Vectors, slots: &[u32], a: &[Self], out: &mut [Self]);
     /// The numbers below p0 * p1 < 2^64 with those residues, where p0 < p1 and `inverse` = 1 / p0 modulo p1.
@@ -60,6 +62,15 @@ impl Word for u32 {
 
     fn reduce(k: Vectors, modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]) {
         dispatch!(k.kernel, reduce_u32(modulus, x, out));
+    }
+
+    fn sum_multiples(k: Vectors, modulus: &Modulus<u32>, factors: (&[u32], bool), rows: &[u32], out: &mut [u32]) {
+        let (factors, narrow) = factors;
+        if narrow {
+            dispatch!(k.kernel, sum_multiples_u32(modulus, factors, rows, out));
+        } else {
+            scalar::sum_multiples(modulus, factors, rows, out);
+        }
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u32], out: &mut [u32]) {
@@ -115,6 +126,10 @@ impl Word for u64 {
 
     fn reduce(_: Vectors, modulus: &Modulus<u64>, x: &[u64], out: &mut [u64]) {
         x.iter().zip(out).for_each(|(x, out)| *out = modulus.reduce_u64(*x));
+    }
+
+    fn sum_multiples(_: Vectors, modulus: &Modulus<u64>, factors: (&[u64], bool), rows: &[u64], out: &mut [u64]) {
+        scalar::sum_multiples(modulus, factors.0, rows, out);
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u64], out: &mut [u64]) {

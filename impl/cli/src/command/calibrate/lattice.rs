@@ -198,7 +198,7 @@ pub(super) fn conversions(c: &mut Calibrator) -> Result<(), Failed> {
     let a = ring.expand(&Seed([6; 16]).prg(), 0);
     let ciphertext = Rlwe { b: a.clone(), a };
     c.beside(Kind::ConvertedResidues, Found::Warm, &multiplier.shape().lift_work(), || -> Result<(), Failed> {
-        black_box(multiplier.lift(black_box(&ciphertext))?);
+        black_box(multiplier.lift(black_box(ciphertext.clone()))?);
         Ok(())
     })
 }

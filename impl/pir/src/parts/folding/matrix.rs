@@ -4,7 +4,7 @@ use lattice::Rlwe;
 use ring::{Coefficient, Ntt, Poly, PolyMatrix, PolyPairs};
 
 use super::{Encoder, Layout, Place, Selection};
-use crate::core::{BLOCK_BYTES, Change, Context, Database, Error, Result, check_change};
+use crate::core::{BLOCK_BYTES, Change, Context, Database, Error, Group, Result, check_change};
 
 /// Columns multiplied at a time, a power of two. Their products, 48 KiB each in Pirouette's ring, are folded before the next columns are
 /// multiplied; reading the vector again for each group is cheap beside reading the matrix.
@@ -27,7 +27,18 @@ enum Source {
     Streamed(Database),
 }
 
+/// Queries that share one pass over the database; more take more passes.
+pub const BATCH: usize = 8;
+
 impl Matrix {
+    /// Encodes the database (phase `encode`), unless it is streamed.
+    pub fn of(encoder: Encoder, database: &Database, context: &Context) -> Result<Self> {
+        if context.streamed {
+            return Ok(Self::streamed(encoder, database.clone()));
+        }
+        context.clock.time("encode", Group::Offline, || Self::whole(encoder, database, context))
+    }
+
     /// Encodes the database.
     pub fn whole(encoder: Encoder, database: &Database, context: &Context) -> Result<Self> {
         let whole = encoder.block(database, 0..encoder.layout().matrix_columns(), context)?;

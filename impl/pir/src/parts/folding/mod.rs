@@ -24,7 +24,7 @@ pub use expand::{LEAVES_AT_A_TIME, leaves, positions, rows, selectors};
 pub use fold::Folding;
 pub use keys::{next_prime, next_rgsw, next_traces};
 pub use layout::{Dimensions, FoldingNumbers, Layout, Place};
-pub use matrix::{Columns, Matrix};
+pub use matrix::{BATCH, Columns, Matrix};
 pub(crate) use open::{cell_errors, constant, errors, selector_errors};
 pub use pass::{Selects, joined, select};
 pub use response::{Responder, ResponseKey, ResponseParams};

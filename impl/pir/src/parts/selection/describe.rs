@@ -75,18 +75,19 @@ impl Sent<'_> {
         sizes.instances = self.ring.instances(self.keys * self.ring.digits() as u64);
     }
 
-    /// Memory, of that many stored bytes: the peak is where plaintexts are made, or online.
-    pub fn memory(&self, stored: u64, making: u64, online: u64) -> MemoryMap {
+    /// Memory, of that many stored bytes: the peak is where plaintexts are made, or online. Both parties have tables of their own.
+    pub fn memory(&self, stored: u64, making: u64, online: u64, multiplies: bool) -> Result<MemoryMap> {
         let [key_message, query, answer] = self.bytes();
         let (keys, secrets) = (self.keys * self.ring.key_bytes(), 5 * self.ring.shape().poly_bytes());
         let online = online.saturating_add(2 * query).saturating_add(2 * answer).max(3 * key_message);
-        MemoryMap {
+        let tables = 2 * self.ring.table_bytes(multiplies)?;
+        Ok(MemoryMap {
             server: vec![TableBytes::new("database", stored), TableBytes::new("keys", keys)],
             client: vec![TableBytes::new("secrets", secrets)],
             peak_bytes: stored
                 .saturating_add(making.max(keys.saturating_add(online)))
-                .saturating_add(secrets + PROCESS_BYTES),
-        }
+                .saturating_add(secrets + tables + PROCESS_BYTES),
+        })
     }
 
     fn of_queries(&self, ciphertexts: usize) -> u64 {

@@ -38,12 +38,14 @@ impl Exchange {
         exponents: impl FnOnce(ModulusId) -> Vec<u64>,
         kernel: Kernel,
     ) -> Result<Self> {
-        let ring = params.ring(kernel)?;
+        // The ring of ciphertexts is a part of the keys' ring, whose tables it shares.
+        let gadget = params.gadget(kernel)?;
+        let ring = gadget.ring().clone();
         let scheme = params.scheme(&ring)?;
         Ok(Self {
             shape,
             fingerprint: fingerprint(set, &[])?,
-            gadget: params.gadget(kernel)?,
+            gadget,
             exponents: exponents(scheme.modulus().id()),
             opener: AnswerOpener::new(params.degree, switch)?,
             params: params.clone(),

@@ -4,11 +4,13 @@
 mod client;
 mod describe;
 mod exchange;
+mod segments;
 mod server;
 
 pub use client::Client;
 pub(crate) use describe::{RingNumbers, Sent, StoredNumbers};
 pub use exchange::Exchange;
+pub use segments::{Segments, sum_segments};
 pub use server::Server;
 
 use lattice::Rlwe;

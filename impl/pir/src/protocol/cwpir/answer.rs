@@ -14,7 +14,7 @@ use crate::core::{Result, Turns};
 use crate::parts::bfv::{Asked, ServerKeys};
 use crate::parts::folding::rows;
 use crate::parts::ring_matrix::workspace;
-use crate::parts::selection::Ciphertext;
+use crate::parts::selection::{Ciphertext, sum_segments};
 
 /// What products are made of.
 pub enum Operands {
@@ -35,7 +35,7 @@ impl Engine {
             let tree = CoefficientTree::new(levels, &input, layout.depth, &positions, &mut workspace)?;
             Ok(rows(tree)?.into_iter().map(|bit| bit.forward(ring)).collect::<Vec<_>>())
         };
-        Ok(side_by_side(asked.ciphertexts.iter().enumerate(), threads, expand)?.concat())
+        Ok(side_by_side(asked.ciphertexts.iter().enumerate(), threads, expand)?.into_iter().flatten().collect())
     }
 
     /// The operands that the bits of a word give.
@@ -47,7 +47,7 @@ impl Engine {
         match (&self.multiplier, self.set.selection) {
             (None, _) | (_, Selection::Arithmetic { .. }) => Ok(Operands::Whole(operands)),
             (Some(multiplier), _) => {
-                let lift = |bit: Ciphertext| Ok(multiplier.lift(&bit)?);
+                let lift = |bit: Ciphertext| Ok(multiplier.lift(bit)?);
                 Ok(Operands::Lifted(side_by_side(operands.into_iter(), threads, lift)?))
             }
         }
@@ -76,7 +76,7 @@ impl Engine {
         let term = |i: usize| {
             let mut term = sum.clone();
             self.exchange.ring.sub_assign(&mut term.b, &self.constants[i]);
-            Ok(Cow::Owned(multiplier.lift(&term)?))
+            Ok(Cow::Owned(multiplier.lift(term)?))
         };
         self.product((0..chosen.len()).map(term).collect::<Result<_>>()?, keys)
     }
@@ -92,7 +92,7 @@ impl Engine {
                 return Ok(multiply(left, right)?);
             }
             let next = factors.chunks(2).map(|pair| match pair {
-                [left, right] => Ok(Cow::Owned(multiplier.lift(&multiply(left, right)?)?)),
+                [left, right] => Ok(Cow::Owned(multiplier.lift(multiply(left, right)?)?)),
                 _ => Ok(pair[0].clone()),
             });
             factors = next.collect::<Result<_>>()?;
@@ -117,29 +117,19 @@ impl Engine {
         steps: &mut Turns,
         threads: usize,
     ) -> Result<Vec<PolyPairs>> {
-        let mut sums = Vec::<PolyPairs>::new();
         let mut operands = Vec::with_capacity(asked.len());
         for asked in asked {
             let bits = steps.time("answer_expansion", || self.expand(asked, threads))?;
             operands.push(steps.time("answer_selection", || self.operands(bits, threads))?);
         }
-        for (segment, matrix) in segments.iter().enumerate() {
-            let vectors = steps.time("answer_selection", || -> Result<Vec<_>> {
+        sum_segments(segments, steps, threads, |segment, steps| {
+            steps.time("answer_selection", || {
                 let vector = |query| {
-                    let selected = self.select_all(query, self.layout.items_of(segment), threads)?;
+                    let selected = self.select_all(query, self.layout.segments().rows_of(segment), threads)?;
                     Ok(PolyPairs::new(&self.exchange.ring, selected.iter().map(|selected| [&selected.a, &selected.b]))?)
                 };
                 asked.iter().zip(&operands).map(vector).collect()
-            })?;
-            let products = steps.time("answer_product", || -> Result<_> {
-                let products = matrix.multiply(&vectors.iter().collect::<Vec<_>>(), threads)?;
-                sums.iter_mut().zip(&products).try_for_each(|(sums, products)| sums.add_assign(products))?;
-                Ok(products)
-            })?;
-            if sums.is_empty() {
-                sums = products;
-            }
-        }
-        Ok(sums)
+            })
+        })
     }
 }

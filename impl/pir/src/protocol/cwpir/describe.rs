@@ -83,31 +83,31 @@ impl Load<'_> {
         if self.layout.products() == 0 {
             return Ok([whole, 0]);
         }
-        let extension = self.set.ring.multiply_shape()?.extension;
-        Ok([whole, whole + 2 * RingShape { primes: extension, ..self.ring }.poly_bytes()])
+        Ok([whole, self.set.ring.multiply_shape()?.lifted_bytes()])
     }
 
     fn memory(&self) -> Result<MemoryMap> {
         let Self { set, layout, ring, sent: Sent { queries, .. }, .. } = *self;
         let (poly, stored, [whole, lifted]) = (ring.poly_bytes(), self.stored_bytes(), self.ciphertext_bytes()?);
-        // Of every query its operands; of one of them the bits beside these, or a segment's selections as they are and as products read
-        // them; and the products of two segments.
+        // Of every query its operands, which the bits become one by one; of one of them the nodes on the way to a bit, or a segment's
+        // selections as they are and as products read them; and the products of two segments.
         let operand = match set.selection {
             Selection::Arithmetic { .. } => whole,
             _ => lifted.max(whole),
         };
         let operands = count(&[layout.operands() as u64, operand]);
-        let selected = count(&[layout.segment_items() as u64, whole]);
+        let selected = count(&[layout.segments().each as u64, whole]);
         let vector = if selected < HUGE_PAGE { selected } else { selected.next_multiple_of(HUGE_PAGE) };
         let products = count(&[2, layout.polynomials as u64, whole]);
         let each = operands.saturating_add(vector).saturating_add(products);
-        let bits = count(&[layout.operands() as u64, whole]);
+        let nodes = count(&[u64::from(layout.depth) + 2, whole]);
         // A segment's selections stay with the allocator while the next one's are made.
-        let selected = if layout.segments() > 1 { 2 * selected } else { selected };
+        let selected = if layout.segments().count() > 1 { 2 * selected } else { selected };
         let online = count(&[queries, each])
-            .saturating_add(bits.max(selected))
+            .saturating_add(nodes.max(selected))
             .saturating_add(count(&[layout.code.weight as u64, lifted]));
-        Ok(self.sent.memory(stored, count(&[layout.polynomials as u64, poly + 8 * ring.degree as u64]), online))
+        let making = count(&[layout.polynomials as u64, poly + 8 * ring.degree as u64]);
+        self.sent.memory(stored, making, online, layout.products() > 0)
     }
 
     /// The work of making the plaintexts of an item.
@@ -163,7 +163,7 @@ impl Load<'_> {
         self.sent.ask(&mut plan, Work::default())?;
         plan.step("answer", "expansion", self.expansion_work() * queries);
         plan.step("answer", "selection", self.selection_work()? * queries);
-        let segments = layout.segments() as u64;
+        let segments = layout.segments().count() as u64;
         let read = self.stored_bytes().saturating_add(count(&[queries, layout.items.count(), 2 * ring.poly_bytes()]));
         let moved = ring.moves(count(&[2, layout.items.count() + (segments - 1) * answers, queries]));
         let multiply = PolyMatrix::multiply_work(ring, (layout.count(), layout.polynomials), queries, read);

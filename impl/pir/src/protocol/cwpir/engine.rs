@@ -118,8 +118,7 @@ impl Selector for Engine {
 
     /// A row an item, a matrix for each segment.
     fn matrices(&self) -> Vec<(usize, usize)> {
-        let layout = &self.layout;
-        (0..layout.segments()).map(|segment| (layout.items_of(segment).len(), layout.polynomials)).collect()
+        self.layout.segments().matrices(1, self.layout.polynomials)
     }
 
     fn encode(&self, matrices: &mut [PolyMatrix], database: &Database, context: &Context) -> Result<()> {
@@ -240,7 +239,7 @@ impl Engine {
     ) -> Result<()> {
         let (layout, scheme) = (&self.layout, &self.exchange.scheme);
         let bits = layout.items.item(database, item as u64)?;
-        let (segment, row) = (item / layout.segment_items(), item % layout.segment_items());
+        let (segment, row) = layout.segments().place(item);
         let prepare = |(column, z): (usize, Vec<i64>)| Ok(((row, column), scheme.prepare(&z)?));
         let entries = side_by_side(layout.plaintexts(item, &bits).into_iter().enumerate(), context.threads, prepare)?;
         Ok(segments[segment].set(&entries, context.threads)?)

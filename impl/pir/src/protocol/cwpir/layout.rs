@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::Shape;
 use crate::parts::constant_weight::ConstantWeight;
 use crate::parts::items::Items;
+use crate::parts::selection::Segments;
 
 /// The words of items, and what is made of the encrypted word so that it is not zero at the item with that word alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -154,20 +155,9 @@ impl Layout {
         self.code.weight - 1
     }
 
-    /// Items of a segment.
-    pub fn segment_items(&self) -> usize {
-        SEGMENT.min(self.count())
-    }
-
-    /// Number of the segments.
-    pub fn segments(&self) -> usize {
-        self.count().div_ceil(self.segment_items())
-    }
-
-    /// The items of a segment.
-    pub fn items_of(&self, segment: usize) -> Range<usize> {
-        let first = segment * self.segment_items();
-        first..self.count().min(first + self.segment_items())
+    /// The items, which are rows of matrices of plaintexts.
+    pub fn segments(&self) -> Segments {
+        Segments { rows: self.count(), each: SEGMENT.min(self.count()) }
     }
 
     fn half(&self) -> i64 {

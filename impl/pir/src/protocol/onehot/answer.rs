@@ -46,7 +46,7 @@ impl Engine {
         let (Self { layout, multiplier, .. }, Exchange { gadget, ring, .. }) = (self, &self.exchange);
         let one = self.exchange.id().rotation(1);
         let rows = steps.time("answer_selection", || {
-            asked.iter().map(|asked| Ok(multiplier.lift(&asked.ciphertexts[0])?)).collect::<Result<Vec<_>>>()
+            asked.iter().map(|asked| Ok(multiplier.lift(asked.ciphertexts[0].clone())?)).collect::<Result<Vec<_>>>()
         })?;
         let mut selectors = Vec::new();
         let mut answers: Vec<_> = asked.iter().map(|_| Vec::with_capacity(layout.answers)).collect();
@@ -67,7 +67,7 @@ impl Engine {
                     let columns =
                         steps.time("answer_giant_steps", || side_by_side(products.iter(), threads, column))?;
                     let key = asked.keys.relinearisation()?;
-                    let select = |column| Ok(multiplier.multiply(row, &multiplier.lift(&column)?, gadget, key)?);
+                    let select = |column| Ok(multiplier.multiply(row, &multiplier.lift(column)?, gadget, key)?);
                     let selected =
                         steps.time("answer_selection", || side_by_side(columns.into_iter(), threads, select))?;
                     steps.time("answer_sum", || -> Result<()> {

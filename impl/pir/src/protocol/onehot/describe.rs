@@ -78,14 +78,13 @@ impl Load<'_> {
     fn memory(&self) -> Result<MemoryMap> {
         let Self { set, layout, ring, sent: Sent { queries, .. }, .. } = *self;
         let (poly, stored) = (ring.poly_bytes(), self.stored_bytes());
-        let extension = RingShape { primes: set.ring.multiply_shape()?.extension, ..ring };
-        let lifted = 2 * poly + 2 * extension.poly_bytes();
+        let lifted = set.ring.multiply_shape()?.lifted_bytes();
         // Of every query its ciphertexts, the lifted row, turned selectors, products of an entry and sums.
         let vector = count(&[layout.matrix_rows() as u64, 2 * poly]);
         let ciphertexts = count(&[(layout.ciphertexts() + layout.giants + layout.answers) as u64, 2 * poly]);
         let each = ciphertexts.saturating_add(lifted).saturating_add(vector);
         let online = count(&[queries, each]).saturating_add(vector).saturating_add(2 * lifted);
-        Ok(self.sent.memory(stored, making_bytes(set, &layout)?, online))
+        self.sent.memory(stored, making_bytes(set, &layout)?, online, true)
     }
 
     fn operations(&self) -> Result<serde_json::Map<String, serde_json::Value>> {

@@ -5,14 +5,13 @@ use ring::{Kernel, Kind, Work};
 
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
-use super::server::BATCH;
 use super::set::{Further, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::bfv::{AnswerKey, RingTable, answer_bytes, query_bytes};
 use crate::parts::folding::{
-    FoldingNumbers, LEAVES_AT_A_TIME, Matrix, folding_work, of_ciphertexts, product_work, small_pages,
+    BATCH, FoldingNumbers, LEAVES_AT_A_TIME, Matrix, folding_work, of_ciphertexts, product_work, small_pages,
 };
 use crate::parts::ring_matrix::{Digits, Gadget, GadgetNumbers, product_text};
 

@@ -8,10 +8,7 @@ use crate::core::{
     Change, Context, Database, Group, Messages, Request, Result, TableBytes, Turns, answers, only, protocol,
 };
 use crate::parts::bfv::{answer_bytes, query_bytes, read_queries, write_coefficients};
-use crate::parts::folding::{Encoder, Matrix, OneOf, Selection, Selects, select};
-
-/// Queries that share one pass over the database; more take more passes.
-pub const BATCH: usize = 8;
+use crate::parts::folding::{BATCH, Encoder, Matrix, OneOf, Selection, Selects, select};
 
 /// The database and the keys of all clients.
 pub struct Server {
@@ -53,12 +50,7 @@ impl protocol::Server for Server {
         let engine = Engine::new(params, database.shape(), context.kernel)?;
         let primes = engine.ring.primes().len();
         let selection = Selection::new(engine.layout, &engine.ring, primes, context.threads)?;
-        let encoder = Encoder::new(engine.layout, selection.matrix_ring(), true);
-        let matrix = if context.streamed {
-            Matrix::streamed(encoder, database.clone())
-        } else {
-            context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
-        };
+        let matrix = Matrix::of(Encoder::new(engine.layout, selection.matrix_ring(), true), database, context)?;
         Ok(Self { engine, selection, matrix, clients: Vec::new() })
     }
 

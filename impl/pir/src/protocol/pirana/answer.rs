@@ -9,7 +9,7 @@ use super::engine::Engine;
 use crate::core::threads::side_by_side;
 use crate::core::{Result, Turns};
 use crate::parts::bfv::{Asked, ServerKeys};
-use crate::parts::selection::{Ciphertext, Exchange};
+use crate::parts::selection::{Ciphertext, Exchange, sum_segments};
 
 /// The lifted bits of a query; none where columns have a ciphertext each.
 type Operands = Vec<Lifted<u32>>;
@@ -18,7 +18,7 @@ impl Engine {
     /// The bits of a query as operands of products.
     pub(super) fn lift(&self, asked: &Asked, threads: usize) -> Result<Operands> {
         let Some(multiplier) = &self.multiplier else { return Ok(Vec::new()) };
-        side_by_side(asked.ciphertexts.iter(), threads, |bit| Ok(multiplier.lift(bit)?))
+        side_by_side(asked.ciphertexts.iter(), threads, |bit| Ok(multiplier.lift(bit.clone())?))
     }
 
     /// For each of some columns an encryption of the unit vector of the class, or of zeros.
@@ -67,27 +67,17 @@ impl Engine {
         steps: &mut Turns,
         threads: usize,
     ) -> Result<Vec<PolyPairs>> {
-        let (layout, mut sums) = (&self.layout, Vec::<PolyPairs>::new());
         let operands = steps.time("answer_selection", || {
             asked.iter().map(|asked| self.lift(asked, threads)).collect::<Result<Vec<_>>>()
         })?;
-        for (segment, matrix) in segments.iter().enumerate() {
-            let mut vectors = Vec::with_capacity(asked.len());
-            for query in asked.iter().zip(&operands) {
-                let columns = layout.columns_of(segment);
+        sum_segments(segments, steps, threads, |segment, steps| {
+            let vector = |query: (&Asked, &Operands)| {
+                let columns = self.layout.segments().rows_of(segment);
                 let selected = steps.time("answer_selection", || self.select(query, columns, threads))?;
-                vectors.push(steps.time("answer_rotations", || self.turns(query.0, selected, threads))?);
-            }
-            let products = steps.time("answer_product", || -> Result<_> {
-                let products = matrix.multiply(&vectors.iter().collect::<Vec<_>>(), threads)?;
-                sums.iter_mut().zip(&products).try_for_each(|(sums, products)| sums.add_assign(products))?;
-                Ok(products)
-            })?;
-            if sums.is_empty() {
-                sums = products;
-            }
-        }
-        Ok(sums)
+                steps.time("answer_rotations", || self.turns(query.0, selected, threads))
+            };
+            asked.iter().zip(&operands).map(vector).collect()
+        })
     }
 
     /// The ciphertexts of an answer: the sums of each, turned and added.

@@ -94,12 +94,7 @@ impl Load<'_> {
 
     /// Bytes of the vector of a segment's turned columns of a query.
     fn vector_bytes(&self) -> u64 {
-        count(&[2, self.layout.matrix_rows(0) as u64, self.ring.poly_bytes()])
-    }
-
-    /// Primes of the second ring of products, if there are any.
-    fn extension(&self) -> Result<usize> {
-        Ok(if self.layout.code.weight > 1 { self.set.ring.multiply_shape()?.extension } else { 0 })
+        count(&[2, (self.layout.segments().each * self.layout.turned_columns()) as u64, self.ring.poly_bytes()])
     }
 
     fn memory(&self) -> Result<MemoryMap> {
@@ -107,13 +102,13 @@ impl Load<'_> {
         let (poly, stored) = (ring.poly_bytes(), self.stored_bytes());
         let bits = layout.code.bits as u64;
         // Of every query its bits, what they are lifted to, a segment's turned columns, and the products of two segments.
-        let lifted = 2 * poly + 2 * RingShape { primes: self.extension()?, ..ring }.poly_bytes();
-        let lifted = if layout.code.weight > 1 { lifted } else { 0 };
+        let multiplies = layout.code.weight > 1;
+        let lifted = if multiplies { set.ring.multiply_shape()?.lifted_bytes() } else { 0 };
         let products = count(&[4, layout.matrix_columns() as u64, poly]);
         let each = count(&[bits, 2 * poly + lifted]).saturating_add(self.vector_bytes()).saturating_add(products);
         // A segment's columns before they are turned, and turned.
         let online = count(&[queries, each]).saturating_add(2 * self.vector_bytes());
-        Ok(self.sent.memory(stored, making_bytes(set, &layout)?, online))
+        self.sent.memory(stored, making_bytes(set, &layout)?, online, multiplies)
     }
 
     fn operations(&self) -> Result<serde_json::Map<String, serde_json::Value>> {
@@ -137,7 +132,7 @@ impl Load<'_> {
         let turned = layout.turned_columns() as u64;
         let rotations = switch.automorphism_work() * (turned - 1) + ring.moves(2) * turned;
         plan.step("answer", "rotations", rotations * count(&[columns, queries]));
-        let segments = layout.segments() as u64;
+        let segments = layout.segments().count() as u64;
         let read = self.stored_bytes().saturating_add(count(&[segments, queries, self.vector_bytes()]));
         let places = (layout.columns.saturating_mul(layout.turned_columns()), layout.matrix_columns());
         let added = ring.moves(count(&[2 * (segments - 1), layout.matrix_columns() as u64, queries]));

@@ -9,12 +9,11 @@
 //! A turn by a G + g places is in two steps: the selected column is turned by a G before its products are summed, for every a < B (baby
 //! steps), and the sums by g after that (giant steps).
 
-use std::ops::Range;
-
 use crate::core::{Result, Shape};
 use crate::parts::buckets::Buckets;
 use crate::parts::constant_weight::ConstantWeight;
 use crate::parts::items::Items;
+use crate::parts::selection::Segments;
 
 /// About the number of rows of a segment's matrix: with more, the turned columns would not stay in a cache; with fewer, the products of
 /// segments would be added more often.
@@ -168,30 +167,14 @@ impl Layout {
         self.halves * self.baby
     }
 
-    /// Columns of a segment, which are selected and turned before their products: a matrix of plaintexts each.
-    pub fn segment_columns(&self) -> usize {
-        (SEGMENT_ROWS / self.turned_columns()).clamp(1, self.columns)
-    }
-
-    /// Number of the segments.
-    pub fn segments(&self) -> usize {
-        self.columns.div_ceil(self.segment_columns())
-    }
-
-    /// The columns of a segment.
-    pub fn columns_of(&self, segment: usize) -> Range<usize> {
-        let first = segment * self.segment_columns();
-        first..self.columns.min(first + self.segment_columns())
-    }
-
-    /// Rows of a segment's matrix of plaintexts: columns, halves and baby steps.
-    pub fn matrix_rows(&self, segment: usize) -> usize {
-        self.columns_of(segment).len() * self.turned_columns()
+    /// The columns, which are selected and turned a segment at a time: rows of its matrix of plaintexts, one for each half and baby step.
+    pub fn segments(&self) -> Segments {
+        Segments { rows: self.columns, each: (SEGMENT_ROWS / self.turned_columns()).clamp(1, self.columns) }
     }
 
     /// The row of a segment's matrix for a column and a turn.
     pub fn matrix_row(&self, column: usize, turn: Turn) -> usize {
-        (column % self.segment_columns() * self.halves + turn.half) * self.baby + turn.baby
+        (self.segments().place(column).1 * self.halves + turn.half) * self.baby + turn.baby
     }
 
     /// Columns of every matrix of plaintexts: ciphertexts of an answer and giant steps.

@@ -39,15 +39,14 @@ impl Selector for Engine {
 
     /// A matrix for each segment.
     fn matrices(&self) -> Vec<(usize, usize)> {
-        let layout = &self.layout;
-        (0..layout.segments()).map(|segment| (layout.matrix_rows(segment), layout.matrix_columns())).collect()
+        self.layout.segments().matrices(self.layout.turned_columns(), self.layout.matrix_columns())
     }
 
     fn encode(&self, matrices: &mut [PolyMatrix], database: &Database, context: &Context) -> Result<()> {
         let (layout, laid_out) = (&self.layout, self.laid_out(database));
         context.progress.begin("encode", layout.columns as u64);
         for column in 0..layout.columns {
-            encode(self, &mut matrices[column / layout.segment_columns()], column, &laid_out, context)?;
+            encode(self, &mut matrices[layout.segments().place(column).0], column, &laid_out, context)?;
             context.progress.advance(1);
         }
         Ok(())

@@ -30,7 +30,7 @@ pub fn rewrite(
         columns.entry(column).or_default().insert(class);
     }
     for (column, classes) in columns {
-        let matrix = &mut segments[column / layout.segment_columns()];
+        let matrix = &mut segments[layout.segments().place(column).0];
         let item = |class: usize| {
             let number = column as u64 * layout.classes as u64 + class as u64;
             Ok((class, layout.items().item(laid_out, number)?))

@@ -7,14 +7,13 @@ use ring::{Kernel, Kind, RingShape, Work};
 use super::engine::{Engine, coefficients};
 use super::keys::{ServerKeys, key_bytes};
 use super::query::query_bytes;
-use super::server::BATCH;
 use super::set::{Set, Steps};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::buckets::Buckets;
 use crate::parts::folding::{
-    FoldingNumbers, LEAVES_AT_A_TIME, Layout, Matrix, folding_work, matrix_shape, of_ciphertexts, positions,
+    BATCH, FoldingNumbers, LEAVES_AT_A_TIME, Layout, Matrix, folding_work, matrix_shape, of_ciphertexts, positions,
     product_work, small_pages,
 };
 

@@ -12,11 +12,8 @@ use crate::core::{
     client_of, only, protocol,
 };
 use crate::parts::buckets::Places;
-use crate::parts::folding::{Encoder, Layout, Matrix, Selection, Selects, select};
+use crate::parts::folding::{BATCH, Encoder, Layout, Matrix, Selection, Selects, select};
 use crate::parts::ring_matrix::workspace;
-
-/// Queries that share one pass over the database; more take more passes.
-pub const BATCH: usize = 8;
 
 /// The database and the keys of all clients.
 pub struct Server {

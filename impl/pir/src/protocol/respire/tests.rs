@@ -14,6 +14,7 @@ use crate::core::protocol::{Client as _, Context, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
+use crate::parts::folding::BATCH;
 use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, conformance, grows_up_to_the_bounds, read};
 
 /// Toy dimensions, right in every respect but security.
@@ -261,7 +262,7 @@ fn streamed_databases_and_more_queries_than_a_pass_serves_are_answered() {
         let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
         let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
         client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
-        let indices: Vec<u64> = (0..server::BATCH as u64 + 3).map(|i| (i * 37) % 300).collect();
+        let indices: Vec<u64> = (0..BATCH as u64 + 3).map(|i| (i * 37) % 300).collect();
         let request = client.query(&indices, &mut context).unwrap();
         let response = server.answer(&[request], &mut context).unwrap().remove(0);
         let records = client.extract(&response, &context).unwrap();

@@ -5,13 +5,13 @@ use ring::{Kernel, Kind, RingShape, Work};
 use super::engine::Engine;
 use super::keys::{ServerKeys, key_bytes};
 use super::query::{ciphertexts, query_bytes};
-use super::server::BATCH;
 use super::set::{Set, Variant};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, LweInstance, MemoryMap, Result, Sizes, TableBytes, Workload};
 use crate::parts::folding::{
-    FoldingNumbers, LEAVES_AT_A_TIME, Matrix, folding_work, matrix_shape, of_ciphertexts, product_work, small_pages,
+    BATCH, FoldingNumbers, LEAVES_AT_A_TIME, Matrix, folding_work, matrix_shape, of_ciphertexts, product_work,
+    small_pages,
 };
 
 pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {

@@ -13,11 +13,8 @@ use crate::core::{
     Change, Context, Database, Group, Messages, Request, Result, TableBytes, Turns, answers, client_of, for_each_query,
     only, protocol,
 };
-use crate::parts::folding::{Encoder, Matrix, Selection, Selects, select};
+use crate::parts::folding::{BATCH, Encoder, Matrix, Selection, Selects, select};
 use crate::parts::ring_matrix::workspace;
-
-/// Queries that share one pass over the database; more take more passes.
-pub const BATCH: usize = 8;
 
 /// The database and the keys of all clients.
 pub struct Server {
@@ -118,12 +115,7 @@ impl protocol::Server for Server {
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, database.shape(), context.kernel)?;
         let selection = Selection::new(engine.layout, &engine.ring, params.matrix_primes, context.threads)?;
-        let encoder = Encoder::new(engine.layout, selection.matrix_ring(), true);
-        let matrix = if context.streamed {
-            Matrix::streamed(encoder, database.clone())
-        } else {
-            context.clock.time("encode", Group::Offline, || Matrix::whole(encoder, database, context))?
-        };
+        let matrix = Matrix::of(Encoder::new(engine.layout, selection.matrix_ring(), true), database, context)?;
         Ok(Self { engine, selection, matrix, clients: Vec::new() })
     }
 

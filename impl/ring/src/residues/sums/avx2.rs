@@ -21,6 +21,7 @@ sums!("avx2", 1, 2, 4);
 registers!(
     "avx2",
     _mm256_setzero_si256,
+    _mm256_set1_epi32,
     _mm256_loadu_si256,
     _mm256_storeu_si256,
     _mm256_srli_epi64,

@@ -28,6 +28,7 @@ sums!("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni", 2, 4, 4);
 registers!(
     "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni",
     _mm512_setzero_si512,
+    _mm512_set1_epi32,
     _mm512_loadu_si512,
     _mm512_storeu_si512,
     _mm512_srli_epi64,

@@ -56,11 +56,18 @@ use for_width;
 
 /// What the sums take of a register's instructions.
 macro_rules! registers {
-    ($features:literal, $zero:ident, $load:ident, $store:ident, $right:ident, $add:ident, $multiply:ident) => {
+    ($features:literal, $zero:ident, $splat:ident, $load:ident, $store:ident, $right:ident, $add:ident, $multiply:ident) => {
         #[target_feature(enable = $features)]
         #[inline]
         fn zero() -> Register {
             $zero()
+        }
+
+        /// A number in every lane.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn splat(x: u32) -> Register {
+            $splat(x as i32)
         }
 
         /// # Safety
@@ -231,6 +238,29 @@ macro_rules! sums {
                 }
             }
             C
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in crate::residues) fn sum_multiples_u32(
+            modulus: &Modulus<u32>,
+            factors: &[u32],
+            rows: &[u32],
+            out: &mut [u32],
+        ) {
+            let n = out.len();
+            let Some(reduction) = Reduction::new(modulus).filter(|_| n.is_multiple_of(LANES)) else {
+                return scalar::sum_multiples_u32(modulus, factors, rows, out);
+            };
+            for at in (0..n).step_by(LANES) {
+                let mut sums = [zero(); 2];
+                for (row, factor) in rows.chunks_exact(n).zip(factors) {
+                    // SAFETY: a row has n elements, a multiple of a register's.
+                    let (x, factor) = (unsafe { load(row.as_ptr().add(at)) }, splat(*factor));
+                    sums = [add_product(sums[0], x, factor), add_product(sums[1], upper(x), factor)];
+                }
+                // SAFETY: as above.
+                unsafe { store(out.as_mut_ptr().add(at), merge(reduction, sums)) };
+            }
         }
 
         #[target_feature(enable = $features)]
