@@ -75,7 +75,7 @@ pub(super) fn balanced_digits<W: Residue>(modulus: &Modulus<W>, x: &[W], base_lo
         let x = x.to_u64();
         *rest = (if x >= negative { x.wrapping_sub(p) } else { x }) as i32;
     }
-    for digits in digits.chunks_exact_mut(n) {
+    for digits in digits.chunks_exact_mut(n.max(1)) {
         // Of several digits none but the last has more than 30 bits.
         let (half, mask) = (1i32 << (base_log2 - 1), (1i32 << base_log2) - 1);
         for (digit, rest) in digits.iter_mut().zip(rest.iter_mut()) {
