@@ -139,7 +139,7 @@ def test_standard_output_holds_the_result_alone(capsys):
     assert (said.out, said.err) == ("the result", "for people\n")
 
 
-def test_predictions_leave_their_input_alone(described, tmp_path, capsys, no_estimator):
+def test_predictions_leave_their_input_alone(described, tmp_path, capsys):
     costs = tmp_path / "costs.json"
     costs.write_bytes(cost.DEFAULTS.read_bytes())
     (tmp_path / "link").symlink_to(described)
@@ -153,7 +153,7 @@ def test_predictions_leave_their_input_alone(described, tmp_path, capsys, no_est
     assert json.loads(capsys.readouterr().out)["id"] == "x"
 
 
-def test_an_audit_leaves_its_input_alone(described, root, tmp_path, capsys, no_estimator):
+def test_an_audit_leaves_its_input_alone(described, root, tmp_path, capsys):
     before = described.read_bytes()
     experiment = str(root / "experiments/security/audit.toml")
     words = ["audit", experiment, "--descriptions", str(described), "--security", "recorded", "--out", str(described)]

@@ -221,7 +221,7 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--protocol", "nopir", *SMALL], "there is no protocol 'nopir' to search; there are depir, doublepir,"),
+        (["--protocol", "nopir", *SMALL], "there is no protocol 'nopir' to search; there are cwpir, depir, doublepir,"),
         (["--protocol", "simplepir", *SMALL, "--max-upload", "-4096"], "--max-upload -4096 is negative"),
         (["--protocol", "simplepir", *SMALL, "--max-download", "0"], "--max-download 0 contradicts every protocol"),
         (["--protocol", "simplepir", *SMALL, "--failure", "2"], "--failure 2 is log2 of a probability"),

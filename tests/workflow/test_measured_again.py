@@ -19,7 +19,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     seconds = {"query": 1.0, "answer": 2.0, "extract": 0.5, "total": 4.0}
     repetitions, updates = group.options["repetitions"], group.options["updates"]
     lines = [
-        {"id": f"{g.id}/{row.id}", "seconds": seconds, "peak_bytes": 1, "protocol": "p", "parameters": {"name": "n"}}
+        {"id": f"{g.id}/{row.id}", "seconds": seconds, "peak_bytes": 0, "protocol": "p", "parameters": {"name": "n"}}
         | {"shape": {"records": 1, "record_bits": 1}}
         for g in plan.of("smoke/tiny")
         for row in g.rows
