@@ -105,6 +105,11 @@ impl MultiplyShape {
         2 * self.both().poly_bytes()
     }
 
+    /// Bytes that [`Multiplier::multiply`] takes on the way: the tensor, what is scaled down, and the relinearisation of that.
+    pub fn product_bytes(self, gadget: SwitchShape) -> u64 {
+        3 * (self.both().poly_bytes() + self.ring.poly_bytes()) + (gadget.rows as u64 + 2) * gadget.keys().poly_bytes()
+    }
+
     /// The work of [`Multiplier::lift`].
     pub fn lift_work(self) -> Work {
         self.both().transforms(2) + conversion_work(self.ring, self.extension, 2)

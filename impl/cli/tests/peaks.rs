@@ -16,7 +16,7 @@ type Row = (&'static str, u64, u64, u64, u64);
 
 #[test]
 fn described_peaks_cover_runs_at_odd_shapes() {
-    static ROWS: [Row; 25] = [
+    static ROWS: [Row; 26] = [
         ("simplepir/usenix23", 257, 2049, 1, 3),
         ("frodopir/secure-n1308 --with shards=7", 5003, 1000, 2, 3),
         ("piano/packed", 5003, 1000, 2, 3),
@@ -29,6 +29,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("cwpir/n4096", 5003, 1000, 1, 1),
         ("onehot/gbfv-n4096-63", 5003, 1000, 3, 1),
         ("onehot/bfv-n4096", 5003, 1000, 2, 1),
+        ("cwpir/folklore-n8192", 257, 2048, 1, 0),
         ("depir/short-n8192", 257, 33, 3, 1),
         ("ypir/usenix24", 5, 20_003, 1, 1),
         ("inspire2/published --with gamma0=16 --with gamma2=16 --with rows_factor=1", 5, 100_003, 1, 1),

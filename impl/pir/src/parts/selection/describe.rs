@@ -79,7 +79,9 @@ impl Sent<'_> {
     pub fn memory(&self, stored: u64, making: u64, online: u64, multiplies: bool) -> Result<MemoryMap> {
         let [key_message, query, answer] = self.bytes();
         let (keys, secrets) = (self.keys * self.ring.key_bytes(), 5 * self.ring.shape().poly_bytes());
-        let online = online.saturating_add(2 * query).saturating_add(2 * answer).max(3 * key_message);
+        let product = if multiplies { self.ring.multiply_shape()?.product_bytes(self.ring.switch_shape()) } else { 0 };
+        let online = online.saturating_add(2 * query).saturating_add(2 * answer).saturating_add(product);
+        let online = online.max(3 * key_message);
         let tables = 2 * self.ring.table_bytes(multiplies)?;
         Ok(MemoryMap {
             server: vec![TableBytes::new("database", stored), TableBytes::new("keys", keys)],
