@@ -62,7 +62,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
         "(4 rows + 4 ceil(rows / B) N log2(Q) / 8) k"
     };
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
-    sizes.memory = load.memory();
+    sizes.memory = load.memory()?;
     sizes.operations = load.operations(workload);
     let samples = (set.ring.slot_moduli.len() + set.ring.digits()) as u64 * set.ring.degree as u64;
     sizes.instances = vec![
@@ -118,7 +118,7 @@ impl Load<'_> {
         self.set.ring.switch_shape()
     }
 
-    fn memory(&self) -> MemoryMap {
+    fn memory(&self) -> Result<MemoryMap> {
         let Self { set, layout, ring, queries, .. } = *self;
         let (linear, blocks, terms) = (layout.linear, layout.blocks() as u64, layout.terms() as u64);
         let (rows, columns, n) = (linear.rows as u64, linear.columns as u64, set.lwe.dimension as u64);
@@ -138,21 +138,24 @@ impl Load<'_> {
         let keys = 2 * key_bytes(set) + 2 * (self.moduli() + set.ring.digits() as u64) * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
         let sums = count(&[self.moduli() + 1, 2 * self.vectors(), blocks, ring.poly_bytes()]);
-        // Of several queries the allocator keeps about one more, in blocks that the next does not fill.
+        // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and some of what made the plaintexts.
         let online = count(&[queries + u64::from(queries > 1), each])
+            .saturating_add(group * made)
             .saturating_add(count(&[self.moduli(), self.vectors(), vector]))
             .saturating_add(sums)
             .saturating_add(4 * n * columns.min(QUERY_CHUNK_ROWS as u64));
+        // Both parties have tables of their own.
+        let tables = 2 * set.ring.table_bytes()?;
         let buffers = hint_buffers_bytes(linear.columns, set.lwe.dimension);
         let kept = server
             .iter()
             .map(|table| table.bytes)
             .fold(linear.memory_bytes() - linear.stored_bytes(), u64::saturating_add);
-        MemoryMap {
+        Ok(MemoryMap {
             server,
             client: vec![TableBytes::new("seed", SEED_BYTES as u64)],
-            peak_bytes: kept.saturating_add(PROCESS_BYTES + buffers.max(making).max(online)),
-        }
+            peak_bytes: kept.saturating_add(tables + PROCESS_BYTES + buffers.max(making).max(online)),
+        })
     }
 
     /// The work of making some blocks for all moduli of slots.

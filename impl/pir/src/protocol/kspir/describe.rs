@@ -145,12 +145,14 @@ impl Load<'_> {
         let exchange = 3 * key_message;
         let secrets = 5 * poly;
         let making = making_bytes(poly, &layout);
+        // Both parties have tables of their own.
+        let tables = 2 * ring.table_bytes();
         MemoryMap {
             server,
             client: vec![TableBytes::new("secrets", secrets)],
             peak_bytes: stored
                 .saturating_add(making.max(self.key_bytes().saturating_add(online.max(exchange))))
-                .saturating_add(secrets + PROCESS_BYTES),
+                .saturating_add(secrets + tables + PROCESS_BYTES),
         }
     }
 
