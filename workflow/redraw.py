@@ -17,7 +17,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pirlab_estimator.cost import UnitCosts
 from pirlab_estimator.outputs import write
+from pirlab_estimator.predict import predict
+from pirlab_figures.lib import style
 from pirlab_figures.lib.protocols import PAPERS
 
 from . import artifact
@@ -53,6 +56,7 @@ class Redrawing:
         self.own = work / "own"
         unpack(file, self.own)
         self.costs = costs(profile)
+        self.unit_costs = UnitCosts.load(self.costs)
         self.plan.prepare()
 
     def experiments(self) -> list[str]:
@@ -95,11 +99,8 @@ class Redrawing:
         # The first of an id is its record's, where there is one.
         for line in self.description(name).read_text().splitlines():
             asked_of.setdefault(json.loads(line)["id"], line)
-        asked, made = path.with_suffix(".jsonl"), path.with_suffix(".new.json")
-        write(asked, "\n".join(asked_of.values()) + "\n")
-        module = "pirlab_estimator.predict"
-        run(sys.executable, "-m", module, asked, "--security", "auto", "--costs", self.costs, "--out", made)
-        for line in read_json(made):
+        asked = [json.loads(line) for line in asked_of.values()]
+        for line in json.loads(json.dumps(predict(asked, security="auto", unit_costs=self.unit_costs))):
             lines[line["id"]] = lines.get(line["id"], line) | {key: line[key] for key in OF_FORMULAS if key in line}
         ordered = [lines[id] for id in dict.fromkeys([*(line["id"] for line in known), *lines]) if id in lines]
         write(path, json.dumps(ordered, indent=1) + "\n")
@@ -181,6 +182,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REFERENCE, metavar="DIR", help="instead of results/reference")
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
+    numbers = "the tables and the numbers of figures without their images, in half the time"
+    parser.add_argument("--numbers", action="store_true", help=numbers)
     pages = "only the pages of applications, machines and artifacts, of the packed runs as they are: in seconds"
     parser.add_argument("--pages", action="store_true", help=pages)
     arguments = parser.parse_args()
@@ -188,6 +191,8 @@ def main() -> int:
     if arguments.pages:
         without_tables({profile: read_packed(packed(profile, arguments.out)) for profile in PROFILES})
         return 0
+    if arguments.numbers:
+        style.IMAGES.clear()
     figures: dict[str, Path] = {}
     runs: dict[str, Documents] = {}
     for profile in [arguments.profile] if arguments.profile else PROFILES:

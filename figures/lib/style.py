@@ -150,10 +150,14 @@ def legend(figure: Figure, entries: Entries, loc: str, at: tuple[float, float], 
     figure.legend(handles, labels, **place | {"borderaxespad": 0, "borderpad": 0} | options)
 
 
+IMAGES: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
+"""The files of a figure, without dates, so that equal data give equal bytes. Who wants numbers alone empties it."""
+
+
 def save(figure: Figure, prefix: Path) -> list[Path]:
-    """Write `prefix` .pdf .svg .png without dates, so that equal data give equal bytes, and close the figure."""
+    """Write `prefix` .pdf .svg .png, and close the figure."""
     written = []
-    for suffix, metadata in ((".pdf", {"CreationDate": None}), (".svg", {"Date": None}), (".png", {})):
+    for suffix, metadata in IMAGES.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix[1:], metadata=metadata)
         written.append(write(prefix, suffix, buffer.getvalue()))

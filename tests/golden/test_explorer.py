@@ -109,6 +109,7 @@ QUESTION = (1 << 20, 2048, 0.02, 50)
 
 
 @pytest.mark.slow
+@pytest.mark.verify
 def test_the_search_answers_as_the_explorer_does(tmp_path, monkeypatch, binary):
     """The named question: all protocols that the search ranks, in its order and with its seconds."""
     records, bits, round_trip, megabits = QUESTION
