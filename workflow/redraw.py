@@ -182,8 +182,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REFERENCE, metavar="DIR", help="instead of results/reference")
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
-    numbers = "the tables and the numbers of figures without their images, in half the time"
-    parser.add_argument("--numbers", action="store_true", help=numbers)
+    parser.add_argument("--png", action="store_true", help="figures as PNG alone, without PDF and SVG: sooner")
     pages = "only the pages of applications, machines and artifacts, of the packed runs as they are: in seconds"
     parser.add_argument("--pages", action="store_true", help=pages)
     arguments = parser.parse_args()
@@ -191,8 +190,8 @@ def main() -> int:
     if arguments.pages:
         without_tables({profile: read_packed(packed(profile, arguments.out)) for profile in PROFILES})
         return 0
-    if arguments.numbers:
-        style.IMAGES.clear()
+    if arguments.png:
+        style.IMAGES = {".png": {}}
     figures: dict[str, Path] = {}
     runs: dict[str, Documents] = {}
     for profile in [arguments.profile] if arguments.profile else PROFILES:

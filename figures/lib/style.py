@@ -151,7 +151,7 @@ def legend(figure: Figure, entries: Entries, loc: str, at: tuple[float, float], 
 
 
 IMAGES: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
-"""The files of a figure, without dates, so that equal data give equal bytes. Who wants numbers alone empties it."""
+"""The files of a figure, without dates, so that equal data give equal bytes. A program that needs fewer replaces it."""
 
 
 def save(figure: Figure, prefix: Path) -> list[Path]:
