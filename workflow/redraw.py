@@ -137,6 +137,11 @@ def brief(label: str, values: str) -> str:
     return f"{len(known)}, which the tables name" if label == "commit" else f"{known[0]} to {known[-1]}"
 
 
+def ran(said: Mapping[str, str]) -> str:
+    """Where and when a run was made, a sentence."""
+    return f"Run of {brief('date', said['date'])} on {said['processor']}, {said['memory']} of memory.\n\n"
+
+
 def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str, str]]) -> str:
     """The tables of a paper: each from the longest run that draws it."""
     found: dict[tuple[str, str], tuple[str, Path]] = {}
@@ -160,7 +165,10 @@ def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
         profile: labels([document for path, document in documents.items() if path.startswith("records/")])
         for profile, documents in runs.items()
     }
-    tables = [f"## Profile {name}\n\n{(folder / 'headline.md').read_text()}" for name, folder in figures.items()]
+    tables = [
+        f"## Profile {name}\n\n{ran(said[name])}{(folder / 'headline.md').read_text()}"
+        for name, folder in figures.items()
+    ]
     write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
     for name, folder in figures.items():
         write(claims_of(name), (folder / "headline.csv").read_bytes())

@@ -50,6 +50,13 @@ def found(claim: dict[str, Any], frame: pd.DataFrame) -> tuple[list[float], list
     return values, [mark.key for mark in EVERY if mark.key in marks]
 
 
+def _text(value: float, unit: str) -> str:
+    """A value in a claim's unit: large counts as powers of ten, as the papers print them."""
+    if unit == "count":
+        return f"{value:.2e}".replace("e+", "e")
+    return significant(value)
+
+
 def ratio_text(low: float, high: float) -> str:
     """The ratios of the least and the largest value to the nearest end of what the paper prints."""
     texts = ["reversed" if ratio < 0 else significant(ratio, 2) for ratio in (low, high)]
@@ -67,14 +74,15 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
         frame = pd.read_csv(files[-1], dtype=str, keep_default_na=False) if files else None
         values, marks = ([], []) if frame is None else found(claim, frame)
         line = printed | {key: claim[key] for key in ("id", "table")} | {"marks": " ".join(marks)}
-        cells = {"claim": Cell(printed["claim"]), "printed": Cell(f"{printed['value']} {printed['unit']}")}
+        unit = printed["unit"].removesuffix("count")
+        cells = {"claim": Cell(printed["claim"]), "printed": Cell(f"{printed['value']} {unit}".rstrip())}
         cells["table"] = Cell(claim["table"].replace("/table-", ", "))
         if values:
             low, high = min(values), max(values)
             ends = [float(printed[key]) for key in ("value_low", "value_high") if printed[key]]
             ratios = [value / min(max(value, ends[0]), ends[-1]) for value in (low, high)]
-            text = " to ".join(dict.fromkeys(map(significant, (low, high))))
-            cells["here"] = Cell(f"{text} {printed['unit']}", symbols(marks), low)
+            text = " to ".join(dict.fromkeys(_text(value, printed["unit"]) for value in (low, high)))
+            cells["here"] = Cell(f"{text} {unit}".rstrip(), symbols(marks), low)
             cells["ratio"] = Cell(ratio_text(*ratios), sort=ratios[0])
             line |= {"here_low": low, "here_high": high, "ratio_low": ratios[0], "ratio_high": ratios[1]}
         rows.append(Row(cells, "", None if values else "no row of this run has it"))

@@ -7,8 +7,8 @@ use ring::{Kernel, Ring, primes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{AnswerOpener, RingTable};
 use super::table::{MAX_PRIME_BITS, ring_table};
+use super::{AnswerOpener, RingTable};
 use crate::core::{Error, ErrorSize, Result, SecretKind};
 use crate::parts::ring_matrix::PrimeProduct;
 

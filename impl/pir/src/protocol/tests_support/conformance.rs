@@ -39,7 +39,7 @@ macro_rules! conformance {
 }
 pub(crate) use conformance;
 
-/// The two shapes that are run with all contents on both kernel paths: the middle one of a list and the last, where records are long.
+/// The two shapes that are run with all contents and on both kernel paths: the middle one of a list and the last, where records are long.
 fn two_of(shapes: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut two = vec![shapes[shapes.len() / 2], shapes[shapes.len() - 1]];
     two.dedup();
@@ -61,11 +61,15 @@ pub fn conforms_at_others<S: Protocol>(params: &S::Set, shapes: &[(u64, u64)], q
 /// Contents of a database, kernel path and threads of a run.
 type Setup = (&'static str, Kernel, usize);
 
-/// Seeded, all-zero and all-one databases, each on the fastest path and on the portable one.
+/// Seeded, all-zero and all-one databases on the fastest path, and on the portable one a seeded one; all where tests run in full.
 fn all_setups() -> Vec<Setup> {
-    let paths = [(Kernel::best(), 1), (Kernel::Scalar, 2)];
     let contents = ["seeded:07", "constant:00", "constant:ff"];
-    contents.into_iter().flat_map(|source| paths.map(|(kernel, threads)| (source, kernel, threads))).collect()
+    let portable = if in_full() { &contents[..] } else { &contents[..1] };
+    let paths = [(&contents[..], Kernel::best(), 1), (portable, Kernel::Scalar, 2)];
+    paths
+        .into_iter()
+        .flat_map(|(sources, kernel, threads)| sources.iter().map(move |of| (*of, kernel, threads)))
+        .collect()
 }
 
 /// What a protocol does at a shape, on the fastest path with random contents; in all setups where tests run in full.
