@@ -85,11 +85,12 @@ def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
 
 
 def index(folder: Path) -> str:
-    """The list of pages, by their first lines."""
+    """The list of pages, by their first lines: what most readers look for first, the others by name."""
     lines = ["# Results", "", f"{DRAWN} the [reference runs](../../results/reference/), whose records are named."]
     lines += ["`make explorer` shows all of it on one page, to filter and compare.", ""]
     lines += ["| page | shows |", "|---|---|"]
-    for path in sorted(folder.glob("*.md")):
+    first = ("headline", "comparison")
+    for path in sorted(folder.glob("*.md"), key=lambda page: (page.stem not in first, page.stem)):
         if path.name != "README.md":
             title = next(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# "))
             lines.append(f"| [{path.stem}]({path.name}) | {title.removeprefix('# ')} |")

@@ -1,7 +1,7 @@
 """The audit: security of every published parameter set and of our own, curves over log2 q, and the largest log2 q.
 
 It is one document (`pirlab/audit/1`), made from an experiment of kind `security`, the table of published sets it names
-and the descriptions of the sets in params/. The figures/ wing draws it and computes nothing.
+and the descriptions of the sets in params/. figures/ draws it and computes nothing.
 """
 
 import csv
