@@ -17,7 +17,6 @@ from math import lgamma, log, log2
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ive, logsumexp
-from scipy.stats import qmc
 
 from .tails import LN2
 
@@ -112,6 +111,9 @@ def _points(variables: int, number: int) -> Array:
     """Points of the unit cube of one dimension less, a point for one variable."""
     if variables == 1:
         return np.zeros((1, 0))
+    # Here, since it takes longer to load than all else that predicts, and few descriptions need it.
+    from scipy.stats import qmc
+
     return np.asarray(qmc.Sobol(variables - 1, seed=1).random(number))
 
 
