@@ -26,6 +26,8 @@ RAREST: float = SPEC.words["rarest"]
 """log2 of the rarest failure that has a place of its own on the axis."""
 WIDE_RANGE = 8
 """Values whose greatest is so many times the least stand on a logarithmic axis."""
+LEAST_HINT = 1024
+"""Bytes of a hint or keys that are worth a row: seeds are fewer."""
 #: Of each row of panels: the column and what its axis is called.
 ROWS = {
     "bits": "security, bits",
@@ -37,16 +39,25 @@ ROWS = {
 
 
 def shown(path: Path) -> dict[str, pd.DataFrame]:
-    """What is drawn of each protocol: its lines at the middle one of the record sizes."""
+    """What is drawn of each protocol: its lines at one size of records (`_size`)."""
     data = along(path)
     data["traffic"] = data["upload"] + data["download"]
     names = sorted(set(data["protocol"]), key=lambda name: (place(name), name))
     found = {}
     for name in names:
         own = data[data["protocol"] == name]
-        sizes = sorted(set(own["record_bits"]))
-        found[name] = own[own["record_bits"] == sizes[len(sizes) // 2]]
+        found[name] = own[own["record_bits"] == _size(own)]
     return found
+
+
+def _size(data: pd.DataFrame) -> int:
+    """The middle one of the record sizes, or the nearest to it at which the first key changes the cost."""
+    sizes = sorted(set(data["record_bits"]))
+    first = data[(data["axis"] == 0) & (data["missed"] == "")]
+    costs = first.groupby(["record_bits", "records"])["score"].nunique().groupby("record_bits").max()
+    middle = len(sizes) // 2
+    nearest = sorted(sizes, key=lambda size: abs(sizes.index(size) - middle))
+    return next((size for size in nearest if costs.get(size, 0) > 1), sizes[middle])
 
 
 def looks(sizes: list[int]) -> dict[int, style.Look]:
@@ -78,7 +89,7 @@ def along_values(axes: Axes, data: pd.DataFrame) -> None:
 
 def draw(data: pd.DataFrame) -> Figure:
     """A column a key, a row a quantity, a line a number of records; hollow points miss a target."""
-    quantities = [key for key in ROWS if (data[key].fillna(0) != 0).any()]
+    quantities = [key for key in ROWS if key != "hint_bytes" or data[key].max() >= LEAST_HINT]
     columns, sizes = sorted(set(data["axis"])), sorted(set(data["records"]))
     height = 1.05 * len(quantities) + 0.75
     options: dict[str, Any] = {"sharex": "col", "sharey": "row", "layout": "constrained"}
@@ -130,7 +141,7 @@ def _scale(axes: Axes, values: pd.Series, quantity: str) -> None:
     axes.set_ylim(base**low, base ** max(high, low + 1))
     ticks = [float(base) ** power for power in range(low, max(high, low + 1) + 1, step)]
     words = human_seconds if quantity == "seconds" else human_bytes
-    axes.set_yticks(ticks, [words(tick) for tick in ticks])
+    axes.set_yticks(ticks, [words(tick, 1) for tick in ticks])
     axes.yaxis.set_minor_locator(NullLocator())
 
 
