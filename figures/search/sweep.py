@@ -80,11 +80,16 @@ def along_values(axes: Axes, data: pd.DataFrame) -> None:
     """The axis of the values and its name."""
     keys = list(dict.fromkeys(data["key"]))
     axes.set_xlabel(AXES.get(keys[0], keys[0]) if keys else "")
-    if not data.empty and 0 < WIDE_RANGE * data["value"].min() <= data["value"].max():
+    if not _logarithms(axes.get_xlabel()) and 0 < WIDE_RANGE * data["value"].min() <= data["value"].max():
         axes.set_xscale("log", base=2)
         axes.xaxis.set_minor_locator(NullLocator())
     else:
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
+
+
+def _logarithms(name: str) -> bool:
+    """Whether the values with this name are logarithms already."""
+    return name.startswith("log2")
 
 
 def draw(data: pd.DataFrame) -> Figure:
