@@ -1,4 +1,4 @@
-"""Pages of docs/ that `make redraw` writes beside the papers' tables: the applications, and the list of all pages."""
+"""Pages of docs/ that `make redraw` writes beside the tables: applications, sweeps, machines, and the list of all."""
 
 import statistics
 from collections.abc import Iterator, Mapping
@@ -7,12 +7,15 @@ from typing import Any
 
 from pirlab_estimator.outputs import write
 from pirlab_estimator.sets import set_name
+from pirlab_figures.search import sweep_page
 from pirlab_figures.search.applications import page
 
 from .reference import RECEIVED, Documents, read_packed
 
 PAGES = Path("docs/results")
 SWEEP = Path("results/searched/applications.csv")
+GRIDS = Path("results/searched/grids.csv")
+IMAGES = Path("docs/images/sweeps")
 DRAWN = "Drawn by `make redraw` from"
 Measured = dict[tuple[str, int, int], tuple[float, str]]
 
@@ -42,6 +45,27 @@ def applications(runs: Mapping[str, Documents]) -> str:
         "the soonest protocol first. `pirlab-search --protocol all` searches further for one database.",
     ]
     return "\n\n".join([*head, page(SWEEP, measured).markdown()])
+
+
+def sweeps() -> str:
+    """The page of every protocol's sweep over its bases and moduli."""
+    head = [
+        "# Every protocol's sweep over gadget bases and moduli",
+        f"{DRAWN} [grids.csv](../../results/searched/grids.csv), which "
+        "[grids.toml](../../experiments/search/grids.toml) asks for: the best set that the search finds for a "
+        "database, with other values of the keys named here. Nothing is measured ([search.md](../search.md#sweeps)).",
+        "A table has for each key and database the value that answers soonest of those that reach 128 bits and a "
+        "failure of 2^-40, and in brackets the least and the greatest that reach both. Moduli, and tables with a "
+        "modulus or a base, are written as their bits; what is no number is written as its place in the list of "
+        "grids.toml. In a figure hollow points miss a target; dashed lines are the targets.",
+    ]
+    return "\n\n".join([*head, sweep_page.page(GRIDS, "../images/sweeps")])
+
+
+def draw_sweeps(folder: Path = IMAGES) -> None:
+    """Write the figures of the page of sweeps."""
+    for name, image in sweep_page.images(GRIDS):
+        write(folder / f"{name}.png", image)
 
 
 def machines(runs: Mapping[str, Documents]) -> str:
@@ -81,6 +105,7 @@ def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
     """Write the pages of these runs and of the received ones."""
     write(folder / "applications.md", applications(runs))
     write(folder / "machines.md", machines({**runs, **received()}))
+    write(folder / "sweeps.md", sweeps())
     write(folder / "README.md", index(folder))
 
 

@@ -26,7 +26,7 @@ from pirlab_figures.lib.protocols import PAPERS
 from . import artifact
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
-from .pages import PAGES, claims_of, write_all
+from .pages import PAGES, claims_of, draw_sweeps, write_all
 from .plan import Plan
 from .present import draw, draw_accuracy, draw_experiment
 from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_packed, unpack, unpacked
@@ -180,6 +180,7 @@ def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
 def without_tables(runs: Mapping[str, Documents]) -> None:
     """Write the pages that need no drawn table."""
     write_all(runs)
+    draw_sweeps()
     artifact.write_all(runs)
 
 
@@ -191,7 +192,7 @@ def main() -> int:
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
     parser.add_argument("--png", action="store_true", help="figures as PNG alone, without PDF and SVG: sooner")
-    pages = "only the pages of applications, machines and artifacts, of the packed runs as they are: in seconds"
+    pages = "only the pages of applications, sweeps, machines and artifacts, of the packed runs as they are: in seconds"
     parser.add_argument("--pages", action="store_true", help=pages)
     arguments = parser.parse_args()
     os.chdir(ROOT)

@@ -9,7 +9,8 @@ A file has one or several of
 - `[[grid]]`, one set with other values of some keys: gadget bases, dropped digits, moduli. It is the file `set`, or the
   best one that is found of a `protocol` by an `objective` at each of the databases.
 A record is a part (a protocol or grid) at a database: made once, made again where the set, the formulas or the binary
-changed. The CSV is all records of the file, in order.
+changed. The CSV is all records of the file, in order. Of the grids of protocols there is a small one as well, a
+line a value (axes.py), beside the records.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ from ..noise.digits import gadget_length
 from ..outputs import write
 from ..paths import RESULTS, ROOT
 from ..sets import every_set, resolve
-from . import at_hand
+from . import at_hand, axes
 from .bounds import Bounds, BoundsError, Objective, Updates
 from .choose import best_of, committed, unsearched
 from .evaluate import Evaluator, Figures, Literal, Shape
@@ -60,6 +61,11 @@ class Part:
     def updates(self) -> int:
         """Records that change together."""
         return Updates.read(self.settings["updates"]).records if "updates" in self.settings else 0
+
+    @property
+    def of_protocol(self) -> bool:
+        """Whether it is a grid around the best set of a protocol."""
+        return self.kind == "grid" and "protocol" in self.settings
 
     @property
     def file(self) -> str:
@@ -136,9 +142,14 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
             rows = [_row(path.stem, part, each) for each in _MAKERS[part.kind](part, evaluator, progress)]
             write(file, json.dumps({"key": key, "rows": rows}, indent=1) + "\n")
     found = [(part, _known(folder / part.file)) for part in wanted]
-    table = out / f"{path.stem}.csv"
-    write(table, csv_text(COLUMNS, [row for _, record in found if record is not None for row in record["rows"]]))
-    return [*(folder / part.file for part, record in found if record is not None), table]
+    tables = {out / f"{path.stem}.csv": (COLUMNS, [row for _, record in found if record for row in record["rows"]])}
+    grids = [(part, record) for part, record in found if record and part.of_protocol]
+    if grids:
+        along = [row for part, record in grids for row in axes.lines(record["rows"], part.settings["vary"])]
+        tables[folder / f"{path.stem}.csv"] = (axes.COLUMNS, along)
+    for table, (columns, rows) in tables.items():
+        write(table, csv_text(columns, rows))
+    return [*(folder / part.file for part, record in found if record), *tables]
 
 
 def _state(part: Part) -> str:
@@ -225,6 +236,10 @@ def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
         objective = Objective(part.settings["objective"], part.shape)
         best = _least(part.settings["protocol"], objective, evaluator, progress)
         if best is None:
+            nothing = Figures(refused=at_hand.WITHOUT)
+            yield {"name": "found", "varied": "{}", "literal": {"protocol": part.settings["protocol"]}} | asdict(
+                nothing
+            )
             return
         base = best.literal
         yield {"name": "found", "varied": "{}", "literal": base} | _judged(objective, best.figures)

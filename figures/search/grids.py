@@ -1,60 +1,31 @@
 """The cost of other gadget bases and moduli by database size: a panel a protocol, a line a number of records."""
 
-import json
 from dataclasses import dataclass
-from math import log2
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator, NullLocator
-from pirlab_estimator.modulus import parse_modulus
+from matplotlib.ticker import NullLocator
 
 from ..lib import style
-from ..lib.data import data as entries
 from ..lib.output import csv_text, write
 from ..lib.protocols import mathtext, place, protocol_name
 from ..lib.spec import spec
-from ..lib.units import human_bytes
-from .data import TARGET_BITS, TARGET_FAILURE, load
+from . import sweep
+from .data import along
 
-MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 COLUMNS = 5
 #: Of a line, how far above its lowest point the axis goes; what costs more is cut off.
 MOST = 2.0
 TICKS = (1, 1.25, 1.5, 2)
-AXES: dict[str, str] = entries("search")["axes"]
 SPEC = spec("search/grids")
 
 
 def frame(path: Path) -> pd.DataFrame:
-    """Rows of grids that are right and secure, the best of each base and of each modulus (column `key`, `value`), with
-    `least`, the cost of the cheapest at that database."""
-    data = load(path, "grid")
-    data = data[(data["log2_failure"] <= TARGET_FAILURE) & (data["bits"] >= TARGET_BITS)]
-    data = data.assign(least=data.groupby(["part", "records", "record_bits"])["score"].transform("min"))
-    changes = [json.loads(text) for text in data["varied"]]
-    rows = [
-        row | {"axis": axis, "key": key, "value": _number(key, value)}
-        for row, change in zip(data.to_dict("records"), changes)
-        for axis, (key, value) in enumerate(list(change.items())[:2])
-    ]
-    varied = pd.DataFrame(rows).sort_values("score", kind="stable")
-    best = varied.drop_duplicates(["part", "records", "record_bits", "axis", "value"])
-    return best.sort_values(["part", "axis", "record_bits", "records", "value"], kind="stable").reset_index(drop=True)
-
-
-def _number(key: str, value: Any) -> float:
-    """Bases and moduli by their logarithm, as some keys have them already; of a table, its modulus or base, in bits."""
-    if isinstance(value, dict):
-        value = value.get("modulus", value.get("base"))
-    if key in ("ring", "ring.modulus", "ring.plaintext"):
-        return round(log2(parse_modulus(value)))
-    return log2(value) if key in ("bases.selector", "plain_modulus", "chunk_factor") else float(value)
+    """What reaches both targets of the first two keys of each protocol: bases and moduli."""
+    data = along(path)
+    return data[(data["missed"] == "") & (data["axis"] < 2)].reset_index(drop=True)
 
 
 def draw(data: pd.DataFrame) -> Figure:
@@ -80,48 +51,45 @@ def draw(data: pd.DataFrame) -> Figure:
 
 
 def _panel(axes: Axes, data: pd.DataFrame, sizes: list[int]) -> None:
-    shades = colormaps["viridis"](np.linspace(0, 0.9, len(sizes)))
-    for at, records in enumerate(sizes):
+    for records, look in sweep.looks(sizes).items():
         rows = data[data["records"] == records]
+        label = sweep.records_words(records)
         axes.plot(
-            rows["value"],
-            rows["score"] / rows["least"],
-            color=shades[at],
-            marker=MARKERS[at % len(MARKERS)],
-            markersize=2.6,
-            linewidth=0.9,
-            label=rf"$2^{{{log2(records):.0f}}}$ records",
+            rows["value"], rows["score"] / rows["least"], **look.drawn(markersize=2.6, linewidth=0.9, label=label)
         )
     axes.set_yscale("log", base=2)
     axes.set_ylim(0.97, MOST)
     axes.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
     axes.yaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-    keys = list(dict.fromkeys(data["key"]))
-    axes.set_xlabel(AXES.get(keys[0], keys[0]) if keys else "")
+    sweep.along_values(axes, data)
 
 
 @dataclass(frozen=True)
 class Grids:
-    """A figure for each size of a record, and the numbers of all of them."""
+    """A figure for each size of a record, and one for each protocol."""
 
-    data: pd.DataFrame
+    path: Path
 
     def write(self, prefix: Path) -> list[Path]:
-        """Write `prefix`-<bits> .pdf .svg .png .caption.rst for each size, and `prefix` .csv."""
-        files = []
-        for bits, of_size in self.data.groupby("record_bits"):
+        """Write `prefix`-<bits> for each size and `prefix`-<protocol>, each as .pdf .svg .png .caption.rst, and
+        `prefix` .csv."""
+        files = [write(prefix, ".csv", csv_text(along(self.path)))]
+        for bits, of_size in frame(self.path).groupby("record_bits"):
             named = prefix.with_name(f"{prefix.name}-{bits}")
             files += style.save(draw(of_size), named)
             files.append(write(named, ".caption.rst", caption(int(str(bits)))))
-        return [*files, write(prefix, ".csv", csv_text(self.data[SPEC.keys]))]
+        for name, of_protocol in sweep.shown(self.path).items():
+            named = prefix.with_name(f"{prefix.name}-{name}")
+            files += style.save(sweep.draw(of_protocol), named)
+            files.append(write(named, ".caption.rst", sweep.caption(of_protocol)))
+        return files
 
 
 def caption(bits: int) -> str:
     """The caption."""
-    return SPEC.caption(size="1 bit" if bits == 1 else human_bytes(bits / 8, 2), most=MOST)
+    return SPEC.caption(size=sweep.size_words(bits), most=MOST)
 
 
 def grids(path: Path) -> Grids:
     """The figures of a sweep."""
-    return Grids(frame(path))
+    return Grids(path)

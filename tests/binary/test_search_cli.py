@@ -205,6 +205,10 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
     assert {json.loads(row["set"])["layers"]["query_coefficient_bytes"] for row in around} == {6, 7}
     best = min(around[1:5], key=lambda row: float(row["score"]))
     assert float(best["score"]) <= float(around[0]["score"]), "the found set's neighbours are judged as it is"
+    small = list(csv.DictReader((tmp_path / "a/sizes/sizes.csv").open()))
+    assert [row["key"] for row in small] == ["", *["packing.base_log2"] * 2, *["rlwe.log2_modulus"] * 2] * 2
+    assert min(float(row["score"]) for row in small[1:5]) == pytest.approx(float(best["score"]), rel=1e-5)
+    assert small[0]["set"] == around[0]["set"] and small[1]["varied"].startswith("packing.base_log2=8 rlwe.")
     whole = (tmp_path / "a/sizes.csv").read_bytes()
     times = [each.stat().st_mtime_ns for each in records]
     search("--sweep", str(path), "--results", str(tmp_path / "a"))

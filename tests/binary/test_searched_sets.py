@@ -1,6 +1,7 @@
 """The committed sets of params/searched/: what the searches of experiments/search/ give with the present sources."""
 
 import csv
+import json
 import shlex
 import subprocess
 import tomllib
@@ -8,8 +9,11 @@ from hashlib import sha256
 
 import pytest
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.search import axes
+from pirlab_estimator.search.bounds import Objective
 from pirlab_estimator.search.cli import words_of
 from pirlab_estimator.search.evaluate import Evaluator, Shape
+from pirlab_estimator.search.grid import varied
 from pirlab_estimator.search.saved import COMPARED
 from pirlab_estimator.search.space_file import protocols
 from pirlab_estimator.search.text import count
@@ -23,6 +27,17 @@ COSTS = UnitCosts.load(DEFAULTS)
 SAVED = {
     line["experiment"]: line for line in csv.DictReader((ROOT / "results/searched/saved.csv").read_text().splitlines())
 }
+
+GRIDS = {grid["name"]: grid for grid in tomllib.loads((ROOT / "experiments/search/grids.toml").read_text())["grid"]}
+
+
+def along():
+    """The lines of the committed sweep of every protocol: of each grid, by database."""
+    found = {}
+    for line in csv.DictReader((ROOT / "results/searched/grids.csv").read_text().splitlines()):
+        database = int(line["records"]), int(line["record_bits"])
+        found.setdefault(line["protocol"], {}).setdefault(database, []).append(line)
+    return found
 
 
 def committed(name):
@@ -125,3 +140,55 @@ def test_each_printed_column_of_the_authors_has_a_search():
         of = {c for c in columns if c[:3] == (3 + (int(line["record_bits"]) > 512), database, protocol)}
         columns.remove(min(of, key=lambda column: abs(column[3] - kilobytes)))
     assert not columns
+
+
+def test_every_protocol_has_its_sweep_at_each_database_and_each_value_its_line():
+    found = along()
+    assert set(found) == {grid["protocol"] for grid in GRIDS.values()} == set(protocols())
+    for protocol, databases in found.items():
+        grid = GRIDS[protocol]
+        expected = [(count(r), b) for r in grid["records"] for b in grid["record_bits"]]
+        assert list(databases) == expected
+        swept = 0
+        for base, *lines in databases.values():
+            assert base["key"] == "" and (base["missed"] == "" or not lines)
+            assert [line["key"] for line in lines] == [a["key"] for a in grid["vary"] for _ in a["values"]] or not lines
+            swept += bool(lines)
+            for line in lines:
+                reached = line["bits"] and float(line["bits"]) >= 128 and float(line["log2_failure"]) <= -40
+                assert bool(reached) == (line["missed"] == "") or line["missed"].startswith("security"), line
+        assert swept >= 2, f"{protocol}: a sweep of no database"
+        for axis in grid["vary"]:
+            kept = [each for lines in databases.values() for each in lines if each["key"] == axis["key"]]
+            assert any(each["missed"] == "" for each in kept), (
+                f"{protocol}: no value of {axis['key']} reaches the targets"
+            )
+    assert (ROOT / "results/searched/grids.csv").stat().st_size < 1_500_000
+
+
+def test_lines_of_the_sweeps_are_what_the_present_sources_predict(binary):
+    """Of each protocol at one database the found set, a value that reaches both targets and one that does not."""
+    asked = {}
+    for protocol, databases in along().items():
+        vary = GRIDS[protocol]["vary"]
+        swept = [database for database, lines in databases.items() if len(lines) > 1]
+        base, *lines = databases[swept[len(swept) // 2]]
+        reached = [line for line in lines if line["missed"] == ""]
+        missed = [line for line in lines if line["missed"] and line["bits"]]
+        for line in [base, *reached[len(reached) // 2 :][:1], *missed[:1]]:
+            literal = json.loads(base["set"])
+            if line["varied"]:
+                values = axes.read(line["varied"], vary).values()
+                ((_, literal),) = varied(literal, [a | {"values": [v]} for a, v in zip(vary, values)])
+            asked.setdefault(swept[len(swept) // 2], []).append((line, literal))
+    for database, sets in asked.items():
+        shape = Shape(*database)
+        figures = Evaluator(shape, COSTS, None)([literal for _, literal in sets])
+        for (line, literal), found in zip(sets, figures):
+            words = f"{literal['protocol']} {line['key']} {line['value']}: run `make search` again"
+            assert found.refused is None, words
+            for name in axes.NUMBERS:
+                assert float(line[name]) == pytest.approx(getattr(found, name), rel=1e-4), f"{words} ({name})"
+            score = Objective("seconds", shape)(found)
+            assert float(line["score"]) == pytest.approx(score, rel=1e-4), words
+    assert sum(map(len, asked.values())) >= 2 * len(GRIDS)

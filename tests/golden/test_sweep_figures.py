@@ -9,6 +9,7 @@ from pirlab_figures.search import data as sweep_data
 from pirlab_figures.search import gadgets as sweep_gadgets
 from pirlab_figures.search import grids as sweep_grids
 from pirlab_figures.search import sizes as sweep_sizes
+from pirlab_figures.search import sweep, sweep_page
 
 FIGURES = {
     "upload": 1024,
@@ -64,52 +65,68 @@ def test_a_panel_says_what_its_lines_are(tmp_path, key, values, title, line):
     assert [text.get_text() for text in axes.texts] == ["3"], "of the line that reaches the target with one base only"
 
 
-def test_grids_show_the_best_of_each_base_and_modulus_that_is_right_and_secure(tmp_path):
-    rows = [
-        {"kind": "grid", "part": "inspire", "name": "inspire", "score": score, "bits": bits, "log2_failure": failure}
-        | {"varied": json.dumps({"packing.base_log2": base, "rlwe.log2_modulus": modulus, "packing.dropped": 0})}
-        for base, modulus, score, bits, failure in [
-            (8, 48, 3.0, 129, -41),
-            (8, 56, 2.0, 129, -41),
-            (9, 56, 1.0, 127, -41),
-            (9, 48, 1.0, 129, -39),
-            (10, 56, 4.0, 129, -41),
-        ]
-    ]
-    data = sweep_grids.frame(written(tmp_path, rows))
-    assert set(data["least"]) == {2.0}
+def along(tmp_path, rows):
+    """A table of values, after the found set of each database."""
+    about = {"protocol": "inspire", "records": 2**14, "record_bits": 262144, "missed": "", "bits": 129.0}
+    about |= {key: FIGURES[key] for key in ("upload", "download", "hint_bytes", "seconds")} | {"log2_failure": -41.0}
+    path = tmp_path / "grids.csv"
+    pd.DataFrame([about | row for row in rows]).to_csv(path, index=False)
+    assert set(sweep_data.ALONG) <= set(pd.read_csv(path).columns)
+    return path
+
+
+BASE, MODULUS, DROPPED = "packing.base_log2", "rlwe.log2_modulus", "packing.dropped"
+LINES = [
+    {"key": None, "score": 2.0},
+    {"key": BASE, "value": 8, "score": 2.5},
+    {"key": BASE, "value": 9, "score": 1.0, "missed": "failure", "log2_failure": -39.0},
+    {"key": BASE, "value": 10, "score": 4.0},
+    {"key": BASE, "value": 11, "missed": "refused: too large", "bits": None, "log2_failure": None, "score": None},
+    {"key": MODULUS, "value": 48, "score": 3.0},
+    {"key": MODULUS, "value": 48, "score": 2.75},
+    {"key": MODULUS, "value": 56, "score": 1.0, "missed": "security", "bits": 127.0},
+    {"key": DROPPED, "value": 0, "score": 2.5},
+]
+
+
+def test_grids_show_what_reaches_both_targets_over_the_found_set(tmp_path):
+    data = sweep_grids.frame(along(tmp_path, LINES))
+    assert set(data["least"]) == {2.0}, "the found set's, which is no value of a key"
     points = {(row["key"], row["value"]): row["score"] for row in data.to_dict("records")}
-    base, modulus = "packing.base_log2", "rlwe.log2_modulus"
-    assert points == {(base, 8.0): 2.0, (base, 10.0): 4.0, (modulus, 48.0): 3.0, (modulus, 56.0): 2.0}
-    files = sweep_grids.Grids(sweep_grids.frame(written(tmp_path, rows))).write(tmp_path / "grids")
-    assert {file.name for file in files} >= {"grids.csv", "grids-262144.pdf", "grids-262144.caption.rst"}
+    assert points == {(BASE, 8.0): 2.5, (BASE, 10.0): 4.0, (MODULUS, 48.0): 2.75}, "the better of two at one place"
     above, below = sweep_grids.draw(data).axes
     assert above.get_xlabel() == "log2 packing base" and below.get_xlabel() == "log2 q"
-    assert list(above.lines[0].get_ydata()) == [1.0, 2.0]
+    assert list(above.lines[0].get_ydata()) == [1.25, 2.0]
 
 
-def test_tables_of_a_grid_stand_at_their_base_and_modulus_in_bits(tmp_path):
-    """Of all k that have a b of as many bits, the best."""
-    ring = {"degree": 4096, "modulus": "268369921 * 268361729 * 1073153"}
-    rows = [
-        {"kind": "grid", "part": "pirana", "name": "pirana", "protocol": "pirana", "score": score}
-        | {"varied": json.dumps({"ring.plaintext": {"kind": "binomial", "slots": slots, "base": base}, "ring": ring})}
-        for slots, base, score in [(512, 65340, 3.0), (1024, 65280, 2.0), (512, 4, 4.0)]
+def test_a_protocol_has_a_figure_of_all_its_keys_with_hollow_points_where_a_target_is_missed(tmp_path):
+    path = along(tmp_path, LINES)
+    files = sweep_grids.grids(path).write(tmp_path / "drawn")
+    expected = {"drawn.csv", "drawn-262144.pdf", "drawn-inspire.pdf", "drawn-inspire.caption.rst"}
+    assert {file.name for file in files} >= expected
+    (data,) = sweep.shown(path).values()
+    panels = sweep.draw(data).axes
+    quantities = 4  # there is no hint
+    assert len(panels) == 3 * quantities
+    line, full, hollow = panels[0].lines[:3]
+    assert list(line.get_xdata()) == [8, 9, 10], "a refused value has no point"
+    assert list(full.get_xdata()) == [8, 10] and list(hollow.get_xdata()) == [9]
+    assert hollow.get_markerfacecolor() == "white"
+    assert [axes.get_xlabel() for axes in panels[-3:]] == ["log2 packing base", "log2 q", "dropped digits"]
+    assert "InsPIRe" in sweep.caption(data) and "32 KiB" in sweep.caption(data)
+
+
+def test_the_page_says_which_values_reach_the_targets(tmp_path):
+    path = along(tmp_path, LINES)
+    rows = [line for line in sweep_page.page(path, "images").splitlines() if line.startswith("|")]
+    assert rows[0] == "| key | values | 2^14 x 32 KiB |"
+    assert rows[2:] == [
+        f"| `{BASE}` | 8, 9, 10, 11 | 8 (8 to 10) |",
+        f"| `{MODULUS}` | 48, 56 | 48 |",
+        f"| `{DROPPED}` | 0 | 0 |",
     ]
-    rows[2]["varied"] = rows[2]["varied"].replace("268361729 * ", "")
-    rows.append(rows[0] | {"varied": json.dumps({"ring.modulus": ring["modulus"]}), "part": "onionpir"})
-    rows.append(
-        rows[0] | {"varied": json.dumps({"ring.plaintext": {"kind": "integer", "modulus": 65537}, "ring": ring})}
-    )
-    data = sweep_grids.frame(written(tmp_path, rows))
-    points = {(row["part"], row["key"], row["value"]): row["score"] for row in data.to_dict("records")}
-    assert points == {
-        ("pirana", "ring.plaintext", 16): 2.0,
-        ("pirana", "ring.plaintext", 2): 4.0,
-        ("pirana", "ring", 76): 2.0,
-        ("pirana", "ring", 48): 4.0,
-        ("onionpir", "ring.modulus", 76): 3.0,
-    }
+    missed = along(tmp_path, [LINES[0], LINES[2], LINES[4]])
+    assert "| none (failure, refused) |" in sweep_page.page(missed, "images")
 
 
 def test_published_sets_have_their_names_once(tmp_path):

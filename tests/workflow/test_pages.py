@@ -6,9 +6,12 @@ import re
 
 import committed
 import pytest
+from PIL import Image
 from pirlab_estimator.cost.plan import row_seconds
 from pirlab_estimator.search.bounds import Network, Objective
 from pirlab_estimator.search.evaluate import Figures, Shape
+from pirlab_estimator.search.space_file import protocols
+from pirlab_figures.search import sweep, sweep_page
 from pirlab_workflow import artifact, pages
 from pirlab_workflow.experiments import all_experiments, read_profile
 from pirlab_workflow.files import ROOT
@@ -26,11 +29,21 @@ def sections(text: str) -> dict[str, str]:
 def test_pages_of_results_are_drawn_again(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     pages.write_all(RUNS, tmp_path)
-    for name in ("applications.md", "machines.md"):
+    for name in ("applications.md", "machines.md", "sweeps.md"):
         assert (tmp_path / name).read_text() == (ROOT / "docs/results" / name).read_text(), f"{name}: {REDRAW}"
     listed = set(re.findall(r"\]\(([\w-]+)\.md\)", pages.index(ROOT / "docs/results")))
     assert listed == {path.stem for path in (ROOT / "docs/results").glob("*.md")} - {"README"}
     assert pages.index(ROOT / "docs/results") == (ROOT / "docs/results/README.md").read_text(), REDRAW
+
+
+def test_each_sweep_on_the_page_has_a_figure_of_its_lines(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    linked = re.findall(r"\]\(\.\./images/sweeps/(\w+)\.png\)", pages.sweeps())
+    assert set(linked) == set(protocols()) and len(linked) == len(set(linked))
+    assert {path.stem for path in (ROOT / pages.IMAGES).iterdir()} == set(linked)
+    for name, data in sweep.shown(ROOT / pages.GRIDS).items():
+        with Image.open(ROOT / pages.IMAGES / f"{name}.png") as image:
+            assert image.text[sweep_page.OF] == sweep_page.digest(data), f"{name}: {REDRAW}"
 
 
 def test_pages_of_artifacts_are_drawn_again(tmp_path, monkeypatch):

@@ -38,11 +38,18 @@ FOUND = {name for name, grids in GRIDS.items() if any("searched/" in grid.get("s
 FIGURE_CODE = figure_code()
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
-KEPT = ["best.md", "fronts.csv", "grids.csv"]
+KEPT = ["best.md", "fronts.csv"]
 #: Sweeps of committed sets, whose tables are kept as they are.
 AT_HAND = ["applications", "committed"]
 #: What is drawn of which sweep.
 DRAWN = {"fronts": "fronts", "gadgets": "gadgets", "grids": "grids", "sizes": "sizes", "best": "sizes"}
+#: Sweeps with a small table beside their records, a line a value: it is what is drawn, and kept.
+ALONG = [name for name, grids in GRIDS.items() if any("protocol" in grid for grid in grids)]
+
+
+def table_of(name):
+    """What is drawn of a sweep."""
+    return f"{SEARCH}/{name}/{name}.csv" if name in ALONG else f"{SEARCH}/{name}.csv"
 
 
 wildcard_constraints:
@@ -120,24 +127,25 @@ rule figure:
     params:
         records=RECORDS,
         prefix=f"{FIGURES}/search/{{which}}",
+        sweep=lambda wildcards: table_of(DRAWN[wildcards.which]),
     conda:
         ENVIRONMENT
     shell:
-        "python -m pirlab_figures sweep {wildcards.which} --sweep {input.sweep:q} --records {params.records:q}"
+        "python -m pirlab_figures sweep {wildcards.which} --sweep {params.sweep:q} --records {params.records:q}"
         " --out {params.prefix:q} > {log:q} 2>&1"
 
 
 rule kept:
     input:
         [f"{FIGURES}/search/{which}.csv" for which in DRAWN],
-        [f"{SEARCH}/{name}.csv" for name in AT_HAND],
+        [f"{SEARCH}/{name}.csv" for name in [*AT_HAND, *ALONG]],
         expand(f"{SEARCH}/{{sweep}}.sets", sweep=SETS),
     output:
         touch(f"{SEARCH}/kept.done"),
     log:
         f"{RESULTS}/logs/search/kept.log",
     params:
-        tables=[f"{FIGURES}/search/{name}" for name in KEPT] + [f"{SEARCH}/{name}.csv" for name in AT_HAND],
+        tables=[f"{FIGURES}/search/{name}" for name in KEPT] + [table_of(name) for name in [*AT_HAND, *ALONG]],
         saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SAVED),
         folder=f"{RESULTS}/searched",
     conda:
