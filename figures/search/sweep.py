@@ -57,7 +57,7 @@ def _size(data: pd.DataFrame) -> int:
     costs = first.groupby(["record_bits", "records"])["score"].nunique().groupby("record_bits").max()
     middle = len(sizes) // 2
     nearest = sorted(sizes, key=lambda size: abs(sizes.index(size) - middle))
-    return next((size for size in nearest if costs.get(size, 0) > 1), sizes[middle])
+    return int(next((size for size in nearest if costs.get(size, 0) > 1), sizes[middle]))
 
 
 def looks(sizes: list[int]) -> dict[int, style.Look]:
