@@ -81,6 +81,15 @@ fn an_archive_says_its_own_commit_wherever_it_is_unpacked() {
 }
 
 #[test]
+fn a_shortened_commit_in_an_archive_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, whole) in [("0123456789ab".to_string(), false), ("0123456789".repeat(4), true)] {
+        put(folder.path(), ARCHIVED, &text);
+        assert_eq!(Provenance::of(folder.path(), &GIT).commit == text, whole, "{text}");
+    }
+}
+
+#[test]
 fn a_copy_inside_another_repository_has_no_commit_and_says_why() {
     let other = tempfile::tempdir().unwrap();
     repository(other.path());
