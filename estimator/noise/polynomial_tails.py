@@ -111,7 +111,7 @@ def _points(variables: int, number: int) -> Array:
     """Points of the unit cube of one dimension less, a point for one variable."""
     if variables == 1:
         return np.zeros((1, 0))
-    # Here, since it takes longer to load than all else that predicts, and few descriptions need it.
+    # This module takes longer to load than everything else that predicts, and few descriptions need it.
     from scipy.stats import qmc
 
     return np.asarray(qmc.Sobol(variables - 1, seed=1).random(number))

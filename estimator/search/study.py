@@ -237,9 +237,8 @@ def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]
         best = _least(part.settings["protocol"], objective, evaluator, progress)
         if best is None:
             nothing = Figures(refused=at_hand.WITHOUT)
-            yield {"name": "found", "varied": "{}", "literal": {"protocol": part.settings["protocol"]}} | asdict(
-                nothing
-            )
+            literal = {"protocol": part.settings["protocol"]}
+            yield {"name": "found", "varied": "{}", "literal": literal} | asdict(nothing)
             return
         base = best.literal
         yield {"name": "found", "varied": "{}", "literal": base} | _judged(objective, best.figures)

@@ -25,7 +25,7 @@ SPEC = spec("search/sweep")
 RAREST: float = SPEC.words["rarest"]
 """log2 of the rarest failure that has a place of its own on the axis."""
 WIDE_RANGE = 8
-"""Values whose greatest is so many times the least stand on a logarithmic axis."""
+"""An axis is logarithmic where its greatest value is at least this multiple of its least."""
 LEAST_HINT = 1024
 """Bytes of a hint or keys that are worth a row: seeds are fewer."""
 #: Of each row of panels: the column and what its axis is called.
@@ -80,16 +80,12 @@ def along_values(axes: Axes, data: pd.DataFrame) -> None:
     """The axis of the values and its name."""
     keys = list(dict.fromkeys(data["key"]))
     axes.set_xlabel(AXES.get(keys[0], keys[0]) if keys else "")
-    if not _logarithms(axes.get_xlabel()) and 0 < WIDE_RANGE * data["value"].min() <= data["value"].max():
+    # Values that are logarithms already, as the name of the axis says, keep a linear axis.
+    if not axes.get_xlabel().startswith("log2") and 0 < WIDE_RANGE * data["value"].min() <= data["value"].max():
         axes.set_xscale("log", base=2)
         axes.xaxis.set_minor_locator(NullLocator())
     else:
         axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
-
-
-def _logarithms(name: str) -> bool:
-    """Whether the values with this name are logarithms already."""
-    return name.startswith("log2")
 
 
 def draw(data: pd.DataFrame) -> Figure:
