@@ -27,7 +27,7 @@ from .folders import plain_places
 #: Kinds of experiments beside protocols; each has a schema of that name.
 OTHER_KINDS = ("primitive", "security")
 #: Options that a series may set for its own rows, instead of those of the experiment or the profile.
-OWN_OPTIONS = ("threads", "repetitions", "noise_seconds", "streamed")
+OWN_OPTIONS = ("threads", "repetitions", "noise_seconds", "streamed", "time_limit_seconds")
 #: Databases whose bits are all equal, by an experiment's word for them; other contents are random.
 CONSTANTS = {"zeros": "constant:00", "ones": "constant:ff"}
 Shape = tuple[int, int]
@@ -234,9 +234,9 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
         if size > cap:
             words = f"{human_bytes(size, 3)} > {human_bytes(cap, 3)}"
             notes.append(f"database {words}, the cap of profile {profile['profile']}")
-        if name in profile["predicted_only"]:
-            notes.append(f"predicted only in profile {profile['profile']}")
         id = f"{count_text(records)}x{bits}" + (f"-{job}" if job else "")
+        if {name, f"{name}/{id}"} & set(profile["predicted_only"]):
+            notes.append(f"predicted only in profile {profile['profile']}")
         at_most = {"updates": min(options["updates"], records)}
         found.append(Group(name, id, rows, options | at_most, measured=not notes, notes=notes))
     return found

@@ -6,7 +6,7 @@ Nothing here measures, predicts or draws.
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -33,6 +33,12 @@ class Plan:
         self.binary = str(Path(profile["binary"]).absolute())
         self.experiments = {name: load_experiment(name) for name in profile["experiments"]}
         self.groups = {group.key: group for name in self.experiments for group in expand(name, profile)}
+        known = {*self.experiments, *("/".join(key) for key in self.groups)}
+        if lost := [name for name in profile["predicted_only"] if name not in known]:
+            raise PlanError(
+                f'key "predicted_only" of profile {profile["profile"]} has "{lost[0]}", which is no experiment of the '
+                "profile, nor an experiment and one of its groups: inspire/found, or comparison/protocols/2^30x8."
+            )
 
     def group(self, experiment: str, group: str) -> Group:
         """The group of that name; PlanError lists the existing ones."""
@@ -123,16 +129,18 @@ class Plan:
         group: Group,
         rows: Sequence[Row] | None = None,
         seconds: dict[str, float] | None = None,
-        limit: float | None = None,
+        slowness: float | None = None,
     ) -> dict[str, Any]:
         """A group as `pirlab run --group` and `pirlab key --group` read it.
 
-        seconds: predicted seconds by row id; limit: what a row may be predicted to take. A run skips those beyond it.
+        seconds: predicted seconds by row id; slowness: how many times longer a row may take here, without which no row
+        has a limit. A run skips rows that are predicted to take longer than their limit.
         """
 
         def limits(row: Row) -> dict[str, float]:
             predicted = (seconds or {}).get(row.id)
             found = {} if predicted is None else {"predicted_seconds": predicted}
+            limit = None if slowness is None else self.time_limit(row.run(group.options), slowness)
             if limit is not None:
                 found["time_limit_seconds"] = limit * (1 if (predicted or 0) > limit else PATIENCE)
             return found
@@ -146,12 +154,15 @@ class Plan:
             ],
         }
 
-    def time_limit(self) -> float | None:
-        """What a row may be predicted to take: the profile's limit, longer by as much as this machine is slower than
-        the committed unit costs and as the answers so far took longer than predicted."""
-        limit, calibration = self.profile["time_limit_seconds"], self.results / "calibration.json"
-        if limit is None:
-            return None
+    def time_limit(self, row: Mapping[str, Any], slowness: float) -> float | None:
+        """What a row may be predicted to take on a slower machine: the profile's limit, or its own longer one."""
+        limit = self.profile["time_limit_seconds"]
+        return None if limit is None else round(max(limit, row.get("time_limit_seconds", 0)) * slowness, 1)
+
+    def slowness(self) -> float:
+        """How many times longer a row may take here: as much as this machine is slower than the committed unit costs,
+        times as much as the answers so far took longer than predicted."""
+        calibration = self.results / "calibration.json"
         lines = ((name, line) for name in self.experiments for line in read_lines(self.prediction(name)))
         ratios = [
             median(phase["seconds"]) / line["seconds"]["answer"]
@@ -161,7 +172,7 @@ class Plan:
             if phase["name"] == "answer" and phase["seconds"]
         ]
         machine = UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0
-        return float(round(limit * max(1.0, machine) * max(1.0, median(ratios) if ratios else 1.0), 1))
+        return max(1.0, machine) * max(1.0, median(ratios) if ratios else 1.0)
 
     def status(self, group: Group, row: Row) -> str | None:
         """Status of a row's record; None without a readable one."""

@@ -125,14 +125,15 @@ class Outlook:
 
     def __init__(self, plan: Plan):
         self.plan = plan
-        self.free, limit = free_memory_bytes(), plan.time_limit()
+        self.free, slowness = free_memory_bytes(), plan.slowness()
         self.predicted = plan.predictions()
         self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
         self.prospects = {
-            (*key, row.id): prospect(self.predicted[(*key, row.id)], row.run(group.options), self.free, limit)
+            (*key, row.id): prospect(self.predicted[(*key, row.id)], run, self.free, plan.time_limit(run, slowness))
             for key, group in plan.groups.items()
-            for row in group.rows
             if group.kind != "security"
+            for row in group.rows
+            for run in [row.run(group.options)]
         }
         missing = {group.key: plan.missing(group) for group in plan.measured()}
         self.todo = {key: rows for key, rows in missing.items() if rows}

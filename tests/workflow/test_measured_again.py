@@ -30,10 +30,10 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     exchanges = 1 + repetitions + 1 + 1 + updates
     assert updates > 0
     assert found == {row.id: 3 * 0.5 + exchanges * 3.5 for row in group.rows}
-    rows = plan.group_file(group, group.rows, found, limit=1000.0)["rows"]
+    rows = plan.group_file(group, group.rows, found, slowness=50.0)["rows"]
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
     assert {row["time_limit_seconds"] for row in rows} == {3000.0}, "a row has three times what is predicted at most"
-    late = plan.group_file(group, group.rows, found, limit=20.0)["rows"]
+    late = plan.group_file(group, group.rows, found, slowness=1.0)["rows"]
     assert {row["time_limit_seconds"] for row in late} == {20.0}, "and what is predicted to take longer is skipped"
     assert not {"predicted_seconds", "time_limit_seconds"} & plan.group_file(group)["rows"][0].keys()
     own = {line["id"].split("/", 1)[1]: line for line in lines if line["id"].startswith(group.id)}
@@ -42,20 +42,22 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
 
 def test_time_limits_scale_with_the_machine_and_with_the_rows_so_far(tmp_path):
     plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
-    assert plan.time_limit() == 30.0
+    assert plan.slowness() == 1.0 and plan.time_limit({}, 1.0) == 30.0
     costs = json.loads((ROOT / "estimator/cost/unit_costs.json").read_text())
     for name, cost in costs["unit_seconds"].items():
         if isinstance(cost, float):
             costs["unit_seconds"][name] = 2 * cost
     write_if_changed(tmp_path / "calibration.json", json.dumps(costs))
-    assert plan.time_limit() == 60.0, "unit costs twice the committed ones"
+    assert plan.slowness() == 2.0, "unit costs twice the committed ones"
     group = plan.group("smoke/tiny", "2^10x16")
     lines = [{"id": f"{group.id}/{row.id}", "seconds": {"answer": 0.5}} for row in group.rows]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     record = {"status": "ok", "phases": [{"name": "answer", "seconds": [0.7, 0.75, 9.0]}]}
     write_if_changed(plan.record(group, group.rows[0]), json.dumps(record))
-    assert plan.time_limit() == 90.0, "an answer that took half as long again as predicted"
-    assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit() is None
+    assert plan.slowness() == 3.0, "an answer that took half as long again as predicted"
+    assert plan.time_limit({"time_limit_seconds": 40}, 3.0) == 120.0, "a row's own limit is longer"
+    assert plan.time_limit({"time_limit_seconds": 20}, 3.0) == 90.0, "and never shorter"
+    assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit({"time_limit_seconds": 40}, 3.0) is None
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):
