@@ -9,6 +9,7 @@ import pandas as pd
 from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANCE_TOLERANCE
 from pirlab_estimator.cost.plan import row_seconds
 from pirlab_estimator.outputs import template, write
+from pirlab_figures.lib.marks import EVERY, symbols
 from pirlab_figures.lib.protocols import PAPERS
 from pirlab_figures.lib.units import human_bytes, significant
 
@@ -54,7 +55,14 @@ def efforts(profile: str, documents: Documents) -> list[Effort]:
         if paper is None:
             continue
         lines = {line["id"]: line for line in documents.get(f"predictions/{name}.json") or []}
-        rows = [(lines.get(f"{g.id}/{r.id}"), r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
+        rows, late = [], []
+        for group, row in ((each, row) for each, row in plan.measured_rows() if each.experiment == name):
+            record = documents.get(f"records/{name}/{group.id}/{row.id}.json", {})
+            if record.get("status") == "skipped_time":
+                late.append(f"`{group.id}`: {row.id} {record['reason']}")
+            else:
+                rows.append((lines.get(f"{group.id}/{row.id}"), row.run(group.options)))
+        left = [f"`{group.id}`: {'; '.join(group.notes)}" for group in plan.of(name) if group.notes]
         known = [(line, row) for line, row in rows if line is not None]
         whole = bool(rows) and len(known) == len(rows)
         figures, tables = plan.drawings(name)
@@ -68,7 +76,7 @@ def efforts(profile: str, documents: Documents) -> list[Effort]:
                 sum(row_seconds(line, row) for line, row in known) if whole else None,
                 max((int(line["peak_bytes"]) for line, _ in known), default=0),
                 [*(f"table {each}" for each in tables), *(f"figure {each}" for each in figures)],
-                list(dict.fromkeys(f"`{g.id}`: {'; '.join(g.notes)}" for g in plan.of(name) if g.notes)),
+                list(dict.fromkeys([*left, *late])),
             )
         )
     return found
@@ -88,9 +96,11 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
     )
     notes = [f"`{each.experiment}`: {each.about['note']}" for each in own if each.about.get("note")]
     notes += [f"{each.profile}, `{each.experiment}`, {reason}" for each in own for reason in each.left]
+    found = list(_claims(paper, claims))
     return template(Path(__file__).with_suffix(".md.j2")).render(
         title=PAPERS[paper]["title"],
-        claims=list(_claims(paper, claims)),
+        claims=found,
+        marks=[mark for mark in EVERY if any(mark.key in claim["marks"].split() for claim in found)],
         efforts=own,
         machines=[machine_of(profile) for profile in dict.fromkeys(each.profile for each in own)],
         notes=list(dict.fromkeys(notes)),
@@ -120,8 +130,14 @@ def _claims(paper: str, claims: Mapping[str, pd.DataFrame]) -> Iterator[dict[str
                     (_range(row, "here"), _range(row, "ratio")) if known else ("no row of these runs has it", "")
                 )
                 experiment = row["table"].rsplit("/table-", 1)[0]
-                told = {"here": here, "ratio": ratio, "command": command(profile, experiment), "profile": profile}
-                found[row["id"]] = row | told
+                if known:
+                    here = f"{here} {row['unit'].removesuffix('count')}".rstrip() + symbols(row["marks"].split())
+                found[row["id"]] = row | {
+                    "here": here,
+                    "ratio": ratio,
+                    "command": command(profile, experiment),
+                    "profile": profile,
+                }
     yield from found.values()
 
 

@@ -8,12 +8,14 @@ from typing import Any
 from pirlab_estimator.outputs import write
 from pirlab_estimator.sets import set_name
 from pirlab_figures.search import sweep_page
+from pirlab_figures.search import systems as systems_page
 from pirlab_figures.search.applications import page
 
 from .reference import RECEIVED, Documents, read_packed
 
 PAGES = Path("docs/results")
 SWEEP = Path("results/searched/applications.csv")
+COMMITTED = Path("results/searched/committed.csv")
 GRIDS = Path("results/searched/grids.csv")
 IMAGES = Path("docs/images/sweeps")
 DRAWN = "Drawn by `make redraw` from"
@@ -29,6 +31,23 @@ def answers(documents: Documents) -> Iterator[tuple[tuple[str, int, int], float,
                 database = record["database"]
                 where = (set_name(record["parameters"]), database["records"], database["record_bits"])
                 yield where, statistics.median(seconds), record
+
+
+def systems(runs: Mapping[str, Documents]) -> str:
+    """The page of all systems. Each machine has a table of its own."""
+    measured: dict[str, dict[tuple[str, int, int], float]] = {}
+    for documents in runs.values():
+        for where, seconds, record in answers(documents):
+            measured.setdefault(f"{record['machine']['cpu']}, {record['build']['kernel']}", {})[where] = seconds
+    head = [
+        "# All systems over a dozen databases",
+        f"{DRAWN} [committed.csv](../../results/searched/committed.csv), which "
+        "[committed.toml](../../experiments/search/committed.toml) asks for, and from the "
+        "[reference runs](../../results/reference/).",
+        "Of each protocol the committed set that is soonest from question to record (100 Mbit/s, 50 ms, a hundredth of "
+        "the hint) of those that reach 128 bits and a failure of 2^-40. A cell is empty where no committed set serves.",
+    ]
+    return "\n\n".join([*head, systems_page.page(COMMITTED, measured)]) + "\n"
 
 
 def applications(runs: Mapping[str, Documents]) -> str:
@@ -84,6 +103,8 @@ def machines(runs: Mapping[str, Documents]) -> str:
         "Median milliseconds of an answer on one thread, of sets and databases that more than one machine ran, each"
     ]
     lines += ["with the beginning of its record's id. A column is one machine.", ""]
+    if not several:
+        return "\n".join([*lines, "So far one machine ran all of them."]) + "\n"
     lines += [f"| set | records | bits of a record | {' | '.join(names)} |", "|---|---:|---:|" + "---:|" * len(names)]
     for (name, records, bits), of in sorted(several.items()):
         cells = [f"{1000 * of[each][0]:.3g} `{of[each][1][:8]}`" if each in of else "" for each in names]
@@ -104,6 +125,7 @@ def received() -> dict[str, Documents]:
 def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
     """Write the pages of these runs and of the received ones."""
     write(folder / "applications.md", applications(runs))
+    write(folder / "systems.md", systems(runs))
     write(folder / "machines.md", machines({**runs, **received()}))
     write(folder / "sweeps.md", sweeps())
     write(folder / "README.md", index(folder))
@@ -114,7 +136,7 @@ def index(folder: Path) -> str:
     lines = ["# Results", "", f"{DRAWN} the [reference runs](../../results/reference/), whose records are named."]
     lines += ["`make explorer` shows all of it on one page, to filter and compare.", ""]
     lines += ["| page | shows |", "|---|---|"]
-    first = ("headline", "comparison")
+    first = ("headline", "systems", "comparison")
     for path in sorted(folder.glob("*.md"), key=lambda page: (page.stem not in first, page.stem)):
         if path.name != "README.md":
             title = next(line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# "))

@@ -21,9 +21,8 @@ from pirlab_estimator.cost import UnitCosts
 from pirlab_estimator.outputs import write
 from pirlab_estimator.predict import predict
 from pirlab_figures.lib import style
-from pirlab_figures.lib.protocols import PAPERS
 
-from . import artifact
+from . import artifact, papers
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .pages import PAGES, claims_of, draw_sweeps, write_all
@@ -35,9 +34,6 @@ from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_p
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
 #: The packed runs; the tables of a later one have more rows.
 PROFILES = ("quick", "laptop")
-#: Titles of the pages of tables, by the folder of the experiments that draw them.
-TITLES = {"comparison": "All protocols beside each other", "security": "The audit of security"}
-TITLES |= {entry.get("folder", paper): entry["tables"] for paper, entry in PAPERS.items()}
 
 
 def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
@@ -129,34 +125,9 @@ class Redrawing:
         return sorted((self.plan.figures / name).glob("*"))
 
 
-def brief(label: str, values: str) -> str:
-    """A label of a run in the head of a page: the first and last of many dates, the number of many commits."""
-    known = sorted(values.split(", "))
-    if label not in ("date", "commit") or len(known) < 3:
-        return values
-    return f"{len(known)}, which the tables name" if label == "commit" else f"{known[0]} to {known[-1]}"
-
-
 def ran(said: Mapping[str, str]) -> str:
     """Where and when a run was made, a sentence."""
-    return f"Run of {brief('date', said['date'])} on {said['processor']}, {said['memory']} of memory.\n\n"
-
-
-def page(paper: str, figures: Mapping[str, Path], said: Mapping[str, Mapping[str, str]]) -> str:
-    """The tables of a paper: each from the longest run that draws it."""
-    found: dict[tuple[str, str], tuple[str, Path]] = {}
-    for profile, folder in figures.items():
-        tables = sorted((folder / paper).rglob("table-*.md"))
-        found |= {(p.parent.name, p.name): (profile, p) for p in tables if p.stem != "table-primitives"}
-    profiles = [profile for profile in figures if profile in {of for of, _ in found.values()}]
-    rows = ("processor", "memory", "date", "commit")
-    lines = [f"# {TITLES[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
-    lines += ["", f"| run | {' | '.join(rows)} |", "|" + "---|" * (len(rows) + 1)]
-    lines += [f"| {each} | {' | '.join(brief(row, said[each][row]) for row in rows)} |" for each in profiles]
-    for (name, _), (profile, path) in sorted(found.items()):
-        lines += ["", f"## `{paper}/{name}`, {path.stem.removeprefix('table-')}, profile {profile}", ""]
-        lines += [path.read_text().rstrip()]
-    return "\n".join(lines) + "\n"
+    return f"Run of {papers.brief('date', said['date'])} on {said['processor']}, {said['memory']} of memory.\n\n"
 
 
 def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
@@ -172,8 +143,7 @@ def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
     write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
     for name, folder in figures.items():
         write(claims_of(name), (folder / "headline.csv").read_bytes())
-    for paper in TITLES:
-        write(PAGES / f"{paper}.md", page(paper, figures, said).encode())
+    papers.write_all(figures, runs, PAGES)
     without_tables(runs)
 
 

@@ -95,19 +95,14 @@ def labels(records: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def copy(plan: Plan, folder: Path, only: str = "") -> int:
-    """Pack a finished run; PlanError if it is not finished.
-
-    With `only`, of some experiments of a long profile, the existing rows that are not in the quick run's reference
-    as well: the labels say how many."""
+    """Pack a finished run; PlanError if it is not finished. With `only`, some of the profile's experiments, pack the
+    existing rows: the labels say how many."""
     profile = plan.profile["profile"]
     planned = [plan.record(group, row) for group, row in plan.measured_rows()]
     done = [path for path in planned if read_object(path).get("status") in DONE]
     if not only and (missing := [path for path in planned if path not in done]):
         raise PlanError(f"{missing[0]} is missing or failed. Run `make reproduce PROFILE={profile}` first.")
     records = {path.relative_to(plan.results).as_posix(): read(path) for path in done}
-    if only:
-        known = read_packed(ROOT / packed("quick"))
-        records = {path: record for path, record in records.items() if path not in known}
     said, count = labels([*records.values()]), len(records)
     for name in plan.experiments:
         file = plan.audits().get(name, plan.prediction(name))

@@ -17,6 +17,8 @@ from .units import CALIBRATION, DEFAULTS, Array, UnitCosts
 PHASES = ("encode", "hint", "query", "answer", "extract")
 #: Phases after records changed: predicted if records change, and not part of the total, which is that of queries.
 UPDATES = "update"
+#: What each answer makes again of a streamed database, outside the clock: no part of the total either.
+STREAMING = "streaming"
 
 Counts = Mapping[str, float]
 
@@ -82,7 +84,7 @@ def _phases_of(description: dict, seconds: dict[str, float], counted: set[str]) 
     parts = [s for p, s in updates.items() if _of_server_update(p)]
     # If the server's work has parts, a run times the whole too.
     whole = {"update_server": sum(parts)} if parts and "update_server" not in updates else {}
-    return queries | updates | whole | {"total": sum(queries.values())}
+    return queries | updates | whole | {"total": sum(s for p, s in queries.items() if p != STREAMING)}
 
 
 def _of_update(phase: str) -> bool:

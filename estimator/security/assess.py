@@ -186,9 +186,10 @@ def _figures(results: Sequence[AttackResult]) -> dict[str, float]:
 
 
 def weakest(entries: Sequence[dict]) -> float | None:
-    """The least bits over all instances; None if any instance has no figure."""
-    bits = [e["bits"] for e in entries]
-    return None if not bits or None in bits else min(bits)
+    """The least bits over all instances; None if one has no figure and no other misses the target."""
+    known = [e["bits"] for e in entries if e["bits"] is not None]
+    least = min(known, default=None)
+    return least if least is None or least < SECURITY_TARGET or len(known) == len(entries) else None
 
 
 def undecided(entry: dict, instance: Instance) -> list[str]:

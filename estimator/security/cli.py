@@ -156,6 +156,8 @@ def _verdict(description: dict, entries: list[dict]) -> str:
     if least is None:
         return "unknown, not every instance has a figure"
     bits = f"{bits_text(least)} bits" + (" (broken: as low as the estimator goes)" if least < BROKEN_BELOW else "")
+    if any(entry["bits"] is None for entry in entries):
+        return f"missed, at most {bits}: not every instance has a figure"
     open_attacks = _undecided(description, entries)
     if open_attacks and verdict(least) == "reached":
         return f"unknown, {bits} without {', '.join(open_attacks)}"

@@ -42,10 +42,16 @@ def _printed(expected: pd.DataFrame) -> list[Printed]:
 
 def amortised_bytes(row: dict[str, Any], queries: float | None) -> float | None:
     """Bytes of a query, with its share of what was fetched before: that serves the queries that its message says, or
-    `queries`, over which the paper shares a hint."""
-    sent = [m for m in row["transcript"] or [] if m["phase"] != "update"]
+    `queries`, over which the paper shares a hint. Keys are not in it, as in the paper's lines."""
+    sent = [m for m in row["transcript"] or [] if m["phase"] != "update" and not _is_key(m)]
     shares = [(m["payload_bytes"], m["queries_served"] or queries) for m in sent]
     return sum(size / served for size, served in shares if served) if sent else None
+
+
+def _is_key(message: dict[str, Any]) -> bool:
+    """Whether it is uploaded once and serves any number of queries."""
+    kept = message["phase"] == "offline" and message["direction"] == "upload"
+    return kept and message["queries_served"] is None
 
 
 def _seconds(row: dict[str, Any], name: str) -> float | None:
@@ -75,6 +81,7 @@ def _ours(row: dict[str, Any], printed: Printed | None) -> dict[str, Any]:
     return parts | {
         "source": series_name(row["protocol"], row["set"]),
         "queries": (row["description"] or {}).get("layout", {}).get("window") or shared,
+        "keys": sum(m["payload_bytes"] for m in row["transcript"] or [] if _is_key(m)) or None,
         "comm": comm,
         "comm_ratio": comm / quoted if comm and quoted else None,
         "total": sum(whole) if whole else None,
@@ -110,7 +117,7 @@ def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple
             cells = _cells(values)
             for name, cell in cells.items():
                 if cell.text and name not in ("source", "queries"):
-                    cells[name] = Cell(cell.text, of_value(row, name == "comm"), cell.sort)
+                    cells[name] = Cell(cell.text, of_value(row, name in ("keys", "comm")), cell.sort)
             cells |= {"series": Cell(""), "database": database(row), "security": security(row), "failure": failure(row)}
             cells["source"] = Cell(f"here, {values['source']}", symbols(marks_of(row)))
             if has(values["comm_ratio"]):

@@ -82,10 +82,18 @@ function fill() {
 }
 
 const DEFAULTS = {
-  shape: "", preset: "", ...DATA.network, stateless: false, least_security: 128, most_failure: -40, most_server: "", most_client: "",
+  shape: "", preset: "", ...DATA.network, stateless: false, least_security: 128, most_failure: -40, most_hint: "", most_server: "", most_client: "",
+  least_records: "", most_records: "", least_bytes: "", most_bytes: "",
   measured: true, predicted: true, searched: true, download_all: true, machine: "", x: "traffic", y: "total", colour: "protocol", front: true,
   ...DATA.prices,
 };
+
+// The row whose details are shown, as the address names it.
+let opened = "";
+
+function nameOf(row) {
+  return row.id ?? [row.protocol, row.set, row.shape, row.status].join(" ");
+}
 
 function protocolBoxes() {
   return [...FORM.querySelectorAll("input[name=protocol]")];
@@ -97,6 +105,7 @@ function put(state) {
     if (FORM[name].type === "checkbox") FORM[name].checked = given === true || given === "true";
     else FORM[name].value = given;
   }
+  opened = state.get("open") ?? "";
   const hidden = new Set((state.get("without") ?? "").split(",").filter(Boolean));
   for (const box of protocolBoxes()) box.checked = !hidden.has(box.value);
 }
@@ -115,6 +124,7 @@ function remember(state) {
   const words = new URLSearchParams();
   for (const [name, value] of Object.entries(DEFAULTS)) if (String(state[name] ?? "") !== String(value)) words.set(name, state[name] ?? "");
   if (state.without.length) words.set("without", state.without.join(","));
+  if (opened) words.set("open", opened);
   history.replaceState(null, "", `#${words}`);
 }
 
@@ -139,13 +149,16 @@ function downloads(shapes) {
 }
 
 function kept(state) {
-  const wanted = (row) => !state.shape || row.shape === state.shape;
   const within = (value, most) => most === null || value === null || value <= most;
+  const between = (value, least, most) => (least === null || value >= least) && within(value, most);
+  const wanted = (row) => (!state.shape || row.shape === state.shape) && between(row.records, state.least_records, state.most_records)
+    && between(row.record_bytes, state.least_bytes, state.most_bytes);
   const rows = ROWS.filter((row) => wanted(row) && state[row.status] && !state.without.includes(row.protocol)
     && (!state.machine || !row.machine || row.machine === state.machine)
-    && (!state.least_security || (row.security ?? (row.failure === null ? 0 : 256)) >= state.least_security)
+    && (!state.least_security || (row.security ?? 0) >= state.least_security)
     && (state.most_failure === null || (row.failure ?? -1e9) <= state.most_failure)
     && (!state.stateless || (row.hint ?? 0) <= DATA.seeds)
+    && within(row.hint, state.most_hint === null ? null : state.most_hint * 2 ** 20)
     && within(row.server, state.most_server === null ? null : state.most_server * 2 ** 30)
     && within(row.client, state.most_client === null ? null : state.most_client * 2 ** 20));
   const shapes = new Map(ROWS.filter(wanted).map((row) => [row.shape, row]));
@@ -190,14 +203,16 @@ async function draw(rows, front, state) {
   };
   const points = (filled) => ({ data: { values: rows.filter((row) => (row.status === "measured") === filled) }, mark: { type: "point", filled, opacity: 0.9, strokeWidth: 1.4 }, encoding });
   const line = { data: { values: front }, mark: { type: "line", interpolate: "step-after", color: "#444", strokeDash: [5, 3], strokeWidth: 1.2 }, encoding: { x: axis(state.x), y: axis(state.y), detail: { field: "of" }, order: { field: state.x } } };
+  // Names beside the front's points tell them apart without colours.
+  const names = { data: { values: front }, mark: { type: "text", align: "left", dx: 7, dy: -7, fontSize: 10 }, encoding: { x: axis(state.x), y: axis(state.y), text: { field: "name" } } };
   const spec = {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json", width: Math.min(900, document.body.clientWidth - 320), height: 430, background: "white",
     config: { axis: { labelFontSize: 12, titleFontSize: 13 }, legend: { labelFontSize: 12, symbolSize: 90, labelLimit: 220 } },
-    layer: [...(front.length > 1 ? [line] : []), points(false), points(true)].filter((layer) => layer.data.values.length),
+    layer: [...(front.length > 1 ? [line, names] : []), points(false), points(true)].filter((layer) => layer.data.values.length),
   };
   embedded?.finalize();
   embedded = await vegaEmbed("#chart", spec, { actions: { export: true, source: false, compiled: false, editor: false }, renderer: "svg" });
-  embedded.view.addEventListener("click", (event, item) => item?.datum?.protocol && detail(item.datum));
+  embedded.view.addEventListener("click", (event, item) => item?.datum?.protocol && open(item.datum));
 }
 
 const TABLE = ["name", "set", "status", "shape_text", "total", "price", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure", "machine"];
@@ -229,11 +244,17 @@ function tabulate(rows) {
     const line = document.createElement("tr");
     line.tabIndex = 0;
     for (const key of TABLE) line.insertCell().textContent = cell(row, key);
-    line.onclick = () => detail(row);
-    line.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); detail(row); } };
+    line.onclick = () => open(row);
+    line.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(row); } };
     return line;
   }));
   document.getElementById("more").textContent = rows.length > MOST_LINES ? `The first ${MOST_LINES} of ${rows.length} rows.` : `${rows.length} rows.`;
+}
+
+function open(row) {
+  opened = nameOf(row);
+  remember(chosen());
+  detail(row);
 }
 
 function detail(row) {
@@ -293,6 +314,8 @@ async function show() {
   const drawn = rows.filter((row) => [state.x, state.y].every((key) => row[key] !== null && Number.isFinite(row[key]) && (!log(key) || row[key] > 0)));
   answer(rows, state);
   tabulate(rows);
+  const row = rows.find((row) => nameOf(row) === opened);
+  if (row) detail(row);
   const fronts = state.front && state.shape ? byMachine(drawn).flatMap(([of, own]) => frontOf(own, state.x, state.y).map((row) => ({ ...row, of }))) : [];
   await draw(drawn, fronts, state);
 }

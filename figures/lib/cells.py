@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from pirlab_estimator.noise.tails import LEAST
+
 from .frame import MEASURED
 from .marks import failing, insecure, marks_of, of_value, symbols, unconfirmed
 from .protocols import series_name
@@ -62,7 +64,8 @@ def failure(row: Any) -> Cell:
     bound = row.get("failure_log2")
     if not has(bound):
         return Cell("not predicted")
-    return Cell(f"{bound:.0f}", symbols(["failing"] if failing(row) else []), float(bound))
+    text = f"{bound:.0f}" if bound >= LEAST else f"below {LEAST:.0f}"
+    return Cell(text, symbols(["failing"] if failing(row) else []), float(bound))
 
 
 def verdict(row: Any) -> Cell:

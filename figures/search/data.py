@@ -29,13 +29,11 @@ def load(path: Path, kind: str) -> pd.DataFrame:
 
 
 def along(path: Path) -> pd.DataFrame:
-    """The lines of a sweep's table of values, with `axis`, the place of the key in its grid, and `least`, the score of
-    the best set at that database; InputError if the file is not such a table."""
+    """The lines of a sweep's table of values, with `axis`, the place of the key in its grid; InputError if the file is
+    not such a table."""
     frame = _read(path, ALONG)
     frame["missed"] = frame["missed"].fillna("")
-    reached = frame["score"].where(frame["missed"] == "")
     database = ["protocol", "records", "record_bits"]
-    frame["least"] = reached.groupby([frame[key] for key in database]).transform("min")
     frame = frame[frame["key"].notna()].copy()
     frame["axis"] = frame.groupby("protocol")["key"].transform(lambda keys: pd.factorize(keys)[0])
     frame["rank"] = [RANKS.index(missed) if missed in RANKS else len(RANKS) for missed in frame["missed"]]

@@ -1,5 +1,6 @@
 """A protocol's sweep: security, failure, bytes and seconds against each value that its grid varies."""
 
+from dataclasses import dataclass
 from math import ceil, floor, log2, log10
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..lib import style
 from ..lib.data import data as entries
+from ..lib.output import csv_text, write
 from ..lib.protocols import place, protocol_name
 from ..lib.spec import spec
 from ..lib.units import human_bytes, human_seconds
@@ -150,3 +152,18 @@ def caption(data: pd.DataFrame) -> str:
     """The caption of a protocol's figure."""
     first = data.iloc[0]
     return SPEC.caption(name=protocol_name(first["protocol"]), size=size_words(int(first["record_bits"])))
+
+
+@dataclass(frozen=True)
+class Sweeps:
+    """A figure for each protocol of a table of values."""
+
+    path: Path
+
+    def write(self, prefix: Path) -> list[Path]:
+        """Write `prefix`-<protocol> .pdf .svg .png .caption.rst for each, and `prefix` .csv."""
+        files = [write(prefix, ".csv", csv_text(along(self.path)))]
+        for name, data in shown(self.path).items():
+            named = prefix.with_name(f"{prefix.name}-{name}")
+            files += [*style.save(draw(data), named), write(named, ".caption.rst", caption(data))]
+        return files

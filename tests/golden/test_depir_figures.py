@@ -6,7 +6,8 @@ from pirlab_figures.depir import batch, figure3, table1, table2, table3, table4
 
 
 def message(name, size, served, phase="query"):
-    return {"name": name, "phase": phase, "payload_bytes": size, "queries_served": served, "direction": "upload"}
+    direction = "upload" if name in ("query", "keys") else "download"
+    return {"name": name, "phase": phase, "payload_bytes": size, "queries_served": served, "direction": direction}
 
 
 def row(protocol, records, record_bits, **more):
@@ -62,6 +63,8 @@ def test_what_is_fetched_before_is_shared_over_the_queries_that_it_serves():
     assert table4.amortised_bytes(FRODO, 500) == 1024 + 4096 + 1024
     assert table4.amortised_bytes(PIANO, None) == 100 + 32
     assert table4.amortised_bytes(row("piano", 8, 8), None) is None
+    sent = [message("keys", 10**6, None, "offline"), message("query", 64, 1), message("answer", 128, 1)]
+    assert table4.amortised_bytes(row("onionpir", 8, 8, transcript=sent), 1) == 192, "keys are in their own column"
 
 
 @pytest.mark.parametrize("rows", [[], [FRODO, PIANO]])

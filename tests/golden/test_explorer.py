@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import re
 import shutil
@@ -129,7 +130,7 @@ def dom(page: Path, state: str) -> str:
     command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--virtual-time-budget={PATIENCE}"]
     command += ["--enable-logging=stderr", "--dump-dom", f"{page.as_uri()}#{state}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert not re.search(r"CONSOLE.*(Error|WARN)", done.stderr), done.stderr
+    assert not re.search(r"(WARNING|ERROR):CONSOLE|Uncaught", done.stderr), done.stderr
     return done.stdout
 
 
@@ -144,6 +145,31 @@ def test_a_browser_answers_as_the_search_does(page):
     assert said.count("<p>") == said.count("Soonest") == 1, "one machine predicted all of it"
     assert shown.count("<path") > len(wanted), "points are drawn"
     assert re.search(r'<p id="refused"[^>]*>[^<]*DEPIR \(no set', shown)
+
+
+def count(page: Path, state: str) -> int:
+    """How many rows the page says that it shows."""
+    (found,) = re.findall(r'<p id="more"[^>]*>(?:The first \d+ of )?(\d+) rows', dom(page, state))
+    return int(found)
+
+
+@pytest.mark.verify
+def test_filters_keep_what_they_say(page):
+    rows = data(page)["rows"]
+    secure = [r for r in rows if (r["security"] or 0) >= 128 and (r["failure"] is None or r["failure"] <= -40)]
+    assert len(secure) < len(rows), "a set of unknown security is none of 128 bits"
+    assert count(page, "download_all=false") == len(secure)
+    short = [r for r in secure if r["record_bits"] <= 8 * 256 and r["records"] >= 2**18 and (r["hint"] or 0) <= 2**20]
+    assert 0 < len(short) < len(secure)
+    assert count(page, f"download_all=false&most_bytes=256&least_records={2**18}&most_hint=1") == len(short)
+
+
+@pytest.mark.verify
+def test_an_address_opens_a_point_with_its_command(page):
+    row = next(row for row in data(page)["rows"] if row["status"] == "measured")
+    shown = dom(page, f"open={row['id']}&least_security=0&most_failure=")
+    (detail,) = re.findall(r'<section id="detail"[^>]*>(.*?)</section>', shown, re.DOTALL)
+    assert f"<code>{html.escape(row['command'], quote=False)}</code>" in detail and row["id"] in detail
 
 
 @pytest.mark.verify

@@ -271,7 +271,9 @@ def test_one_instance_without_a_figure_leaves_the_set_without_one():
     assert [e["source"] for e in entries] == ["recorded", "none"]
     assert "very sparse secret" in entries[1]["reason"] and "recorded.json" in entries[1]["reason"]
     assert len(entries[1]["failed_attacks"]) == sum(map(len, ATTACKS.values()))
-    assert assess.weakest(entries) is None and assess.verdict(None) == "unknown"
+    unknown, secure, weak = ({"bits": bits} for bits in (None, 130.0, 60.0))
+    assert assess.weakest([secure, unknown]) is None and assess.verdict(None) == "unknown"
+    assert assess.weakest([secure, unknown, weak]) == 60.0 and assess.weakest([unknown]) is None
     assert assess.weakest(entries[:1]) == entries[0]["bits"] and assess.verdict(121.5) == "missed"
     assert assess.weakest([]) is None
 
@@ -361,7 +363,7 @@ def test_check_prints_what_a_reader_needs(tmp_path, capsys):
         f"recorded, lattice estimator {COMMIT}",
         "LWE.Parameters(n=1024, q=2**32",
         "missed, 121.5 bits",
-        "unknown",
+        "missed, at most 118.5 bits: not every instance has a figure",
         "source    fast_only, our own model; the lattice estimator was not asked",
         "LWE.Parameters(n=999, q=2**32",
         "secret fixed_weight (plus 20, minus 20)",

@@ -188,9 +188,7 @@ def test_a_profile_predicts_experiments_or_groups_of_them(tmp_path):
     unmeasured = {group.key for group in plan.groups.values() if "predicted only in profile tiny" in group.notes}
     assert unmeasured == {*(group.key for group in plan.of("smoke/depir")), ("smoke/tiny", "2^10x16")}
     assert unmeasured.isdisjoint(group.key for group in plan.measured())
-    with pytest.raises(
-        PlanError, match=r'"predicted_only" of profile tiny has "smoke/tiny/2\^9", which is'
-    ):
+    with pytest.raises(PlanError, match=r'"predicted_only" of profile tiny has "smoke/tiny/2\^9", which is'):
         Plan(read_profile("tiny", results=str(tmp_path), predicted_only=["smoke/tiny/2^9"]))
 
 

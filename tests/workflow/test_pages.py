@@ -12,7 +12,7 @@ from pirlab_estimator.search.bounds import Network, Objective
 from pirlab_estimator.search.evaluate import Figures, Shape
 from pirlab_estimator.search.space_file import protocols
 from pirlab_figures.search import sweep, sweep_page
-from pirlab_workflow import artifact, pages
+from pirlab_workflow import artifact, pages, papers
 from pirlab_workflow.experiments import all_experiments, read_profile
 from pirlab_workflow.files import ROOT
 from pirlab_workflow.plan import Plan
@@ -29,11 +29,35 @@ def sections(text: str) -> dict[str, str]:
 def test_pages_of_results_are_drawn_again(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     pages.write_all(RUNS, tmp_path)
-    for name in ("applications.md", "machines.md", "sweeps.md"):
+    for name in ("applications.md", "machines.md", "sweeps.md", "systems.md"):
         assert (tmp_path / name).read_text() == (ROOT / "docs/results" / name).read_text(), f"{name}: {REDRAW}"
     listed = set(re.findall(r"\]\(([\w-]+)\.md\)", pages.index(ROOT / "docs/results")))
     assert listed == {path.stem for path in (ROOT / "docs/results").glob("*.md")} - {"README"}
     assert pages.index(ROOT / "docs/results") == (ROOT / "docs/results/README.md").read_text(), REDRAW
+
+
+@pytest.mark.parametrize("paper", papers.TITLES)
+def test_pages_of_papers_name_the_records_of_their_runs(paper):
+    text = (ROOT / f"docs/results/{paper}.md").read_text()
+    profiles = set(re.findall(r"^## `[\w/-]+`, .*, profile (\w+)$", text, re.MULTILINE))
+    assert profiles
+    right = {
+        (path.split("/")[2], record["id"])
+        for profile in profiles
+        for path, record in RUNS[profile].items()
+        if path.startswith(f"records/{paper}/") and record["status"] == "ok"
+    }
+    assert set(re.findall(r" `([0-9a-f-]{36})`", text)) == {id for _, id in right}
+    for name in {name for name, _ in right}:
+        assert re.search(rf"`make reproduce PROFILE=\w+ ONLY={paper}/{name}`", text), name
+    linked = set(re.findall(r"\]\(\.\./images/results/([\w-]+)\.png\)", text))
+    assert all((ROOT / papers.IMAGES / f"{stem}.png").is_file() for stem in linked)
+
+
+def test_no_image_is_left_over():
+    texts = [(ROOT / f"docs/results/{paper}.md").read_text() for paper in papers.TITLES]
+    linked = {name for text in texts for name in re.findall(r"\(\.\./images/results/([\w-]+\.\w+)\)", text)}
+    assert {path.name for path in (ROOT / papers.IMAGES).iterdir()} == linked
 
 
 def test_each_sweep_on_the_page_has_a_figure_of_its_lines(monkeypatch):
@@ -135,4 +159,4 @@ def test_machines_never_share_a_column():
     assert header.count("Some CPU") == 1 and record["machine"]["cpu"] in header and header.count("|") == 6
     (row,) = [line for line in text.splitlines() if line.startswith(f"| {record['parameters']['name']}")]
     assert "`01234567`" in row and f"`{record['id'][:8]}`" in row
-    assert pages.machines({"a": {"records/a/b/c.json": record}}).count("\n| ") == 1, "one machine has nothing beside it"
+    assert "| set |" not in pages.machines({"a": {"records/a/b/c.json": record}}), "one machine has nothing beside it"

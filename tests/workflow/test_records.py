@@ -1,6 +1,7 @@
 """The committed reference runs: every record fits its schema, its description and its prediction."""
 
 import csv
+import tomllib
 
 import committed
 import pytest
@@ -81,6 +82,20 @@ def test_records_of_a_run_hold(run):
     assert not wrong, "\n".join([f"{len(wrong)} faults", *wrong[:20]])
 
 
+@pytest.mark.parametrize("run", RUNS)
+def test_sets_of_ours_reach_their_failure_target(run):
+    """InsPIRe's printed layouts stand modulo 65537, and tables mark those that miss."""
+    missed = set()
+    for line in committed.predictions(run).values():
+        if "parameters" not in line or line["noise"]["log2_failure"] <= line["noise"]["failure_target"]:
+            continue
+        kind = tomllib.loads((ROOT / line["parameters"]["path"]).read_text())["source"]["kind"]
+        if kind in ("repaired", "own", "searched"):
+            missed.add(line["parameters"]["name"])
+    # The laptop run has Respire's buckets in an earlier layout, which found none with 2^-39.9.
+    assert {"inspire/repaired"} <= missed <= {"inspire/repaired", "respire/secure-batch-32"}
+
+
 @pytest.mark.parametrize(
     ("where", "place", "value", "key"),
     [
@@ -138,7 +153,7 @@ def test_every_named_row_is_outside(outside):
 def pages(paper: str) -> dict[str, str]:
     """The tables that docs/results/ shows of a paper, by name."""
     _, *sections = (PAGES / f"{paper}.md").read_text().split("\n## ")
-    return {section.split("\n")[0].split(", ")[1]: section for section in sections}
+    return {section.split("\n")[0].split(", ")[1]: section for section in sections if section.startswith("`")}
 
 
 def test_tables_of_parameters_show_our_sets():

@@ -10,6 +10,7 @@ import golden
 import pandas as pd
 import pytest
 from pirlab_estimator.noise import predict_noise
+from pirlab_workflow import papers
 from pirlab_workflow.files import ROOT
 from pirlab_workflow.reference import pack, packed, read_packed
 
@@ -65,6 +66,21 @@ def test_tables_are_unchanged(binary, tmp_path):
     now, before = golden.tables(tmp_path / "reference-quick"), golden.read_tables()
     differ = sorted(name for name in before | now if before.get(name) != now.get(name))
     assert not differ, f"{differ}: where this is meant, run tests/fixtures/golden.py tables"
+
+
+@pytest.mark.slow
+@pytest.mark.verify
+def test_pages_of_papers_are_drawn_again(binary, tmp_path):
+    for path in (ROOT / "results/reference").iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    for run in committed.RUNS:
+        command = [*REDRAW, f"--profile={run}", f"--out={tmp_path}", f"--binary={binary}"]
+        subprocess.run([*command, f"--figures={tmp_path}"], cwd=ROOT, check=True)
+    figures = {run: tmp_path / f"reference-{run}" for run in committed.RUNS}
+    runs = {run: committed.documents(run) for run in committed.RUNS}
+    for paper in papers.TITLES:
+        text = (ROOT / f"docs/results/{paper}.md").read_text()
+        assert papers.page(paper, figures, runs) == text, f"{paper}: draw it again by `make redraw`"
 
 
 def test_an_unknown_experiment_is_refused():

@@ -4,7 +4,8 @@ use super::family::{self, Family};
 use crate::error::BfvError;
 use ring::poly::AutomorphismError;
 
-/// t(X) in numbers: what a ciphertext carries of it.
+/// t(X) in numbers, as keys and switches name it. A ciphertext does not carry it: whoever applies an automorphism knows the modulus of
+/// its image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ModulusId {
     /// The family.

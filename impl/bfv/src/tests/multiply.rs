@@ -67,12 +67,16 @@ fn products_decrypt() {
 }
 
 #[test]
-fn slots_multiply_at_the_sizes_of_protocols() {
+fn slots_add_and_multiply_at_the_sizes_of_protocols() {
     for (n, bits, primes, family) in [
         (2048, 18, 2, Family::Binomial { k: 512, b: 16 }),
         (4096, 37, 2, Family::Binomial { k: 512, b: 65620 }),
         (4096, 40, 1, Family::Goldilocks),
+        (4096, 45, 2, Family::Integer { t: 65537 }),
+        (8192, 42, 1, Family::Goldilocks),
         (8192, 49, 3, Family::Integer { t: 65537 }),
+        (16384, 44, 1, Family::Goldilocks),
+        (16384, 50, 2, Family::Integer { t: 65537 }),
         (16384, 50, 2, Family::Binomial { k: 8192, b: 66560 }),
     ] {
         let shape = Shape { n, bits, primes, special: 1, base_log2: 61 };
@@ -80,15 +84,23 @@ fn slots_multiply_at_the_sizes_of_protocols() {
         let (modulus, multiplier) = (setup.modulus().clone(), Multiplier::new(&setup.scheme, 1).unwrap());
         let [key, rotation] = [setup.relinearisation_key(), setup.rotation_key(modulus.id().rotation(1))];
         let [u, v] = [0; 2].map(|_| values(&modulus, &mut setup.rng));
-        let [x, y] = [&u, &v].map(|values| multiplier.lift(setup.encrypt(&modulus.encode(values).unwrap())).unwrap());
+        let [z, w] = [&u, &v].map(|values| modulus.encode(values).unwrap());
+        let [x, y] = [&z, &w].map(|plaintext| setup.encrypt(plaintext));
+        let (mut sum, mut scaled) = (x.clone(), x.clone());
+        sum.add_assign(setup.ring(), &y);
+        scaled.mul_plain_assign(setup.ring(), &setup.scheme.prepare(&w).unwrap());
+        let [sum, scaled] = [sum, scaled].map(|ciphertext| modulus.decode(&setup.decrypt(&ciphertext)).unwrap());
+        let [x, y] = [x, y].map(|ciphertext| multiplier.lift(ciphertext).unwrap());
         let product = multiplier.multiply(&x, &y, &setup.gadget, &key).unwrap();
         let turned = setup.gadget.automorphism(&product, &rotation).unwrap();
         let found = modulus.decode(&setup.decrypt(&turned)).unwrap();
         let (p, words, row) = (number(modulus.prime()), modulus.words(), modulus.slots() / modulus.id().rows());
         for (slot, found) in found.chunks(words).enumerate() {
             let source = slot - slot % row + (slot + 1) % row;
-            let [u, v] = [&u, &v].map(|values| number(&values[source * words..][..words]));
-            assert_eq!(number(found), u * v % &p, "{family:?}, N = {n}, slot {slot}");
+            let of = |values: &[u64], slot: usize| number(&values[slot * words..][..words]);
+            assert_eq!(number(found), of(&u, source) * of(&v, source) % &p, "{family:?}, N = {n}, slot {slot}");
+            assert_eq!(of(&sum, slot), (of(&u, slot) + of(&v, slot)) % &p, "{family:?}, N = {n}, slot {slot}");
+            assert_eq!(of(&scaled, slot), of(&u, slot) * of(&v, slot) % &p, "{family:?}, N = {n}, slot {slot}");
         }
     }
 }

@@ -16,6 +16,12 @@ impl Plan {
         self.entries(phase).extend(counts(&work));
     }
 
+    /// Adds the work of a phase whose result is kept. If it is streamed, each answer does this work again outside the clock, which is the
+    /// phase `streaming`.
+    pub fn kept(&mut self, phase: &'static str, streamed: bool, work: Work) {
+        self.phase(if streamed { "streaming" } else { phase }, work);
+    }
+
     /// Adds work to a step of a phase.
     pub fn step(&mut self, phase: &'static str, step: &str, work: Work) {
         self.entries(phase).insert(step.into(), counts(&work).collect());

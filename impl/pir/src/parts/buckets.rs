@@ -9,7 +9,7 @@
 //! The server draws the seed of the permutations when it is set up, and publishes it: a batch that finds no buckets at one server finds
 //! them at another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rand::RngCore;
 use ring::Seed;
@@ -195,9 +195,9 @@ impl Places {
         indices.iter().try_for_each(|&index| shape.check_index(index))?;
         let mut assigned = Vec::with_capacity(indices.len());
         for (number, batch) in indices.chunks(queries as usize).enumerate() {
-            let mut owners = HashMap::new();
+            let (mut owners, mut asked) = (HashMap::new(), HashSet::new());
             for &index in batch {
-                if !owners.values().any(|&owner| owner == index) && !self.place(index, &mut owners, &mut Vec::new()) {
+                if asked.insert(index) && !self.place(index, &mut owners, &mut Vec::new()) {
                     return Err(Error::Workload(format!(
                         "record {index} finds no bucket of its own beside the others of its batch: each has {copies} of {buckets} \
                          buckets. Leave it out; asking for it at once would show the server that this batch failed."

@@ -1,11 +1,10 @@
-use std::collections::HashSet;
-
 use super::*;
+use crate::protocol::tests_support::in_full;
 
 fn places_of(records: u64, batch: (u32, u32, u32), seed: Seed) -> Places {
     let (queries, buckets, copies) = batch;
     let batch = Batch { queries, buckets, copies };
-    batch.check(4096).unwrap();
+    batch.check(8192).unwrap();
     Places::new(Buckets::new(Shape::new(records, 13).unwrap(), batch).unwrap(), seed)
 }
 
@@ -112,6 +111,20 @@ fn runs_of_neighbours_find_buckets() {
     let fails =
         |seed: &u64| places_of(5000, (16, 25, 3), Seed(u128::from(*seed).to_le_bytes())).assign(&batch).is_err();
     assert!(((0..SEEDS).filter(fails).count() as u64) < SEEDS >> 8);
+}
+
+/// Random batches of the sizes of PIRANA's sets, with one seed each: 10^5 in full, but of the longest.
+#[test]
+fn random_batches_of_sets_find_buckets() {
+    let mut rng = Seed([11; 16]).prg().rng();
+    for (queries, buckets, batches) in [(256, 4096, 100_000), (256, 546, 100_000), (4096, 8192, 1000)] {
+        let places = places(1 << 20, (queries, buckets, 3));
+        for batch in 0..if in_full() { batches } else { batches / 500 } {
+            let indices: Vec<u64> = (0..queries).map(|_| rng.next_u64() % (1 << 20)).collect();
+            let assigned = places.assign(&indices);
+            assert!(assigned.is_ok_and(|assigned| assigned.len() == indices.len()), "batch {batch} of {queries}");
+        }
+    }
 }
 
 #[test]

@@ -139,7 +139,7 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
         [(Kind::PrgBytes, count(&[2, stored])), (Kind::PlaneEntries, entries), (Kind::ColumnEntries, entries)];
     plan.phase("encode", interpolation_work(params, layout, count(&[rows, outputs / points])) + encoded.into());
     plan.phase("hint", ring_products_work(ring, rows, columns));
-    plan.phase("packing_tables", tables(if workload.streamed { 0 } else { outputs }));
+    plan.kept("packing_tables", workload.streamed, tables(outputs));
     let (blocks, sent) = (layout.blocks() as u64, layout.blocks() as u64 + key_polynomials);
     let drawn = [
         (Kind::GaussianSamples, count(&[sent, degree, queries])),

@@ -175,6 +175,9 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     plan.phase("encode", Work::of(Kind::PrgBytes, &[workload.shape.database_bytes()]) + cut.into());
     plan.phase("hint", ring_products_work(ring, rows, columns));
     plan.phase("packing_tables", load.tables(0, layout.groups() as u64));
+    if workload.streamed {
+        plan.phase("streaming", load.tables(0, layout.groups() as u64));
+    }
     plan.phase("second_layer", load.second_layer(layout.groups() as u64));
     let keys = key_polynomials(params, layout);
     let degree = ring.degree as u64;

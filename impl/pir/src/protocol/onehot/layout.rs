@@ -50,8 +50,8 @@ pub struct Place {
 }
 
 impl Layout {
-    /// Lays out a database of this shape in that many slots, in one row or two; of up to `most_baby` baby steps
-    /// there are those that make key switches fewest (`hoisted`), or as many as may be.
+    /// Lays out a database of this shape in that many slots, in one row or two. Of up to `most_baby` baby steps the layout takes
+    /// the number that needs the fewest key switches (`hoisted`), or the most.
     pub fn new(
         shape: Shape,
         (slots, rows): (usize, usize),

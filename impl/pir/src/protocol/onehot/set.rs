@@ -16,8 +16,8 @@ pub(super) const NAME: &str = "onehot";
 pub struct Set {
     /// Most turns of a column selector, which have a key each but the first; more columns take giant steps of an entry's sums.
     pub most_baby_steps: usize,
-    /// Whether the turns of column selectors are made once, from digits that are cut once; else for every entry again, all baby steps that may
-    /// be, as the thesis does.
+    /// Whether the turns of column selectors are made once, from digits that are cut once. If not, they are made again for every entry, with as
+    /// many baby steps as there are keys, as in the thesis.
     pub hoisted: bool,
     /// Ciphertexts, keys and slots.
     pub ring: FamilyRing,

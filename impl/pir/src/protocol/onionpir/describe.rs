@@ -122,15 +122,14 @@ fn operations(engine: &Engine, workload: &Workload) -> serde_json::Map<String, s
     let (params, layout, queries) = (&engine.params, &engine.layout, workload.queries);
     let ring = params.ring.shape();
     let each = |polynomials: u64| ring.transforms(count(&[queries, polynomials]));
-    let cells =
-        if workload.streamed { 0 } else { count(&[layout.matrix_rows() as u64, layout.matrix_columns() as u64]) };
-    let written = if workload.streamed { 0 } else { layout.shape.database_bytes() };
+    let cells = count(&[layout.matrix_rows() as u64, layout.matrix_columns() as u64]);
+    let written = Work::of(Kind::BytesWritten, &[layout.shape.database_bytes()]);
     let touched = count(&[workload.updates, layout.polynomials() as u64]);
     let (parts, switched) = (layout.parts as u64, params.switch.is_some());
     let passes = (queries.div_ceil(BATCH as u64), layout.stored_bytes(ring.primes));
     let of_queries = |work: Work| of_ciphertexts(ring, work * queries);
     let mut plan = Plan::default();
-    plan.phase("encode", ring.transforms(cells) + Work::of(Kind::BytesWritten, &[written]));
+    plan.kept("encode", workload.streamed, ring.transforms(cells) + written);
     plan.phase("query", each(1) + Work::of(Kind::GaussianSamples, &[queries, ring.degree as u64]));
     let words = Work::of(Kind::WordsRead, &[queries, ring.degree as u64, ring.primes as u64]);
     plan.step("answer", "parse", each(2) + words);

@@ -182,11 +182,14 @@ impl Client {
         Ok((Query { index, position, request: Some(request), failure }, set, chunk))
     }
 
-    /// Reads one answer: the entry becomes known, and its hint is renewed.
+    /// Reads one answer: the entry becomes known, and is added to the hint, or the sum of a later request, that lacks it.
     fn read(&mut self, request: u64, sums: &[u64]) -> Result<()> {
         let Some(UnderWay { position, taken, ended }) = self.under_way.remove(&request) else {
             return Err(Error::message("answer", format!("request {request} is not under way.")));
         };
+        if taken.lacks.is_some() {
+            return Err(Error::message("answer", "the answer of an earlier request must be read first."));
+        }
         let (layout, words) = (self.layout, self.layout.entry_words);
         let mut entry = taken.sum.clone();
         match &taken.replacement {
@@ -199,11 +202,15 @@ impl Client {
                 xor(&mut entry, &sums[chunk * words..(chunk + 1) * words]);
             }
         }
+        let of_the_window = self.under_way.values_mut().filter(|other| other.ended == ended);
+        if let Some(other) = of_the_window.map(|other| &mut other.taken).find(|other| other.lacks == Some(position)) {
+            xor(&mut other.sum, &entry);
+            other.lacks = None;
+        }
         if ended {
             self.before.insert(position, entry);
         } else if let Some(window) = &mut self.window {
-            window.refresh(&layout, &taken, position, &entry);
-            window.known.insert(position, entry);
+            window.learn(position, entry);
         }
         Ok(())
     }
@@ -345,12 +352,12 @@ impl protocol::Client for Client {
                 xor(entry, &delta);
             }
             let (chunk, place) = layout.split(position);
-            for UnderWay { position, taken, .. } in self.under_way.values_mut() {
-                if taken.set[chunk] == place {
+            for UnderWay { position: asked, taken, .. } in self.under_way.values_mut() {
+                if taken.set[chunk] == place && taken.lacks != Some(position) {
                     xor(&mut taken.sum, &delta);
                 }
                 if let Some((at, entry)) = &mut taken.replacement
-                    && (layout.split(*position).0, *at) == (chunk, place)
+                    && (layout.split(*asked).0, *at) == (chunk, place)
                 {
                     xor(entry, &delta);
                 }

@@ -1,10 +1,13 @@
 //! A client's state as bytes and as a file: a client that restarts loses nothing that it read of the database.
 
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 
 use ring::Seed;
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use super::client::{Client, Public};
 use super::layout::Layout;
@@ -31,13 +34,13 @@ fn owner(set: &Set, shape: Shape) -> Result<[u8; DIGEST_BYTES]> {
 
 impl Client {
     /// Everything that the client keeps, with keys that are as secret as its queries. A client that saves it before each request leaves
-    /// and after each answer never asks with a hint twice, whenever it stops: while a request is under way, its hint is neither used
-    /// nor renewed, so that the window in use is given up with it.
+    /// and after each answer never asks with a hint twice, whenever it stops: while a request of the window in use is under way, a hint lacks its
+    /// entry, so that this window is given up.
     pub fn state(&self) -> Result<Vec<u8>> {
         let public = self.public.as_ref().ok_or_else(|| refused("there is none before the offline exchange."))?;
         let mut out = Writer([MAGIC, &owner(&self.set, self.layout.shape)?, &public.seed.0].concat());
         out.words([public.epoch.into(), self.requests]);
-        let window = self.window.as_ref().filter(|_| self.under_way.is_empty());
+        let window = self.window.as_ref().filter(|_| self.under_way.values().all(|request| request.ended));
         let next = self.next.as_ref().filter(|next| next.parts == self.layout.parts());
         for window in [window, next] {
             out.words([window.is_some().into()]);
@@ -73,11 +76,10 @@ impl Client {
         Ok(client)
     }
 
-    /// Writes the state to a file, whole or not at all.
+    /// Writes the state to a file that only its owner can read, whole or not at all, and so that it outlasts a power cut.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let (state, part) = (self.state()?, path.with_extension("part"));
-        let written = std::fs::write(&part, state).and_then(|()| std::fs::rename(&part, path));
-        written.map_err(|error| Error::io(path, "writing", error))
+        let state = Zeroizing::new(self.state()?);
+        replace(path, &state).map_err(|error| Error::io(path, "writing", error))
     }
 
     /// The client of a file that [`Self::save`] wrote.
@@ -85,6 +87,18 @@ impl Client {
         let state = std::fs::read(path).map_err(|error| Error::io(path, "reading", error))?;
         Self::of_state(set, shape, &state, context)
     }
+}
+
+/// Puts a file with that content in the place of another.
+fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    Ok(())
 }
 
 /// Writes little-endian numbers.

@@ -9,6 +9,7 @@ use crate::protocol::tests_support::{ALL_SHAPES, conformance, context, grows_up_
 
 use super::layout::Layout;
 use super::prf::{LANES, Sets};
+use super::window::Window;
 use super::*;
 
 type Parties = (ServerSession<Piano>, ClientSession<Piano>);
@@ -106,20 +107,93 @@ fn a_failure_is_an_error_and_a_set_like_any_other() {
     let (shape, mut context) = (Shape::new(1 << 14, 64).unwrap(), context(Kernel::best(), 1));
     let database = Database::seeded([4; 16], shape);
     let (mut server, mut client) = parties(&params, &database, &mut context);
-    let (mut failed, mut right) = (0, 0);
-    for index in 0..Layout::new(&params, shape).unwrap().window {
-        match exchange(&mut server, &mut client, &[index], &mut context) {
+    let layout = Layout::new(&params, shape).unwrap();
+    // Of requests that are served and of those that fail: how many, and how many bits of their sets are ones.
+    let [mut served, mut failed] = [(0u64, 0u64); 2];
+    for index in 0..layout.window {
+        let request = client.query(&[index], &mut context).unwrap();
+        let set = request.messages[0].1.payload().to_vec();
+        assert_eq!(set.len(), layout.query_bytes());
+        let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+        let kind = match client.extract(&answer, &context) {
             Ok(records) => {
-                right += 1;
                 assert_eq!(records, [database.record(index).unwrap()]);
+                &mut served
             }
             Err(error) => {
-                failed += 1;
                 assert!(error.to_string().contains("cannot be had"), "{error}");
+                &mut failed
             }
+        };
+        kind.0 += 1;
+        kind.1 += set.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
+    }
+    assert!(failed.0 > 10 && served.0 > 50, "{} failed, {} served", failed.0, served.0);
+    for (requests, ones) in [served, failed] {
+        let bits = (requests * 8 * layout.query_bytes() as u64) as f64;
+        assert!((ones as f64 - bits / 2.0).abs() < 2.5 * bits.sqrt(), "{ones} ones of {bits} bits");
+    }
+}
+
+#[test]
+fn sets_under_way_hold_the_entries_of_others_as_often_as_any() {
+    let (shape, mut context) = (Shape::new(50, 64).unwrap(), context(Kernel::best(), 1));
+    let layout = Layout::new(&small(), shape).unwrap();
+    let data = vec![1; LANES * layout.chunk];
+    let (trials, mut hits) = (8000, 0);
+    for _ in 0..trials {
+        let mut window = Window::new(&layout, &mut context.rng);
+        window.read(&layout, &data, &mut context).unwrap();
+        let [first, second] = [layout.join(0, 3), layout.join(1, 5)];
+        window.take(&layout, first).unwrap();
+        hits += u32::from(window.take(&layout, second).unwrap().set[0] == 3);
+    }
+    let (mean, variance) = (trials as f64 / layout.chunk as f64, trials as f64 / layout.chunk as f64);
+    assert!((f64::from(hits) - mean).abs() < 5.0 * variance.sqrt(), "{hits} of {trials}, expected {mean}");
+}
+
+#[test]
+fn hints_serve_again_before_their_answers_are_read() {
+    for answer in ["sum", "sum_of_each_chunk"] {
+        let params = set(answer, "packed", "failure_bits = 41");
+        let (shape, mut context) = (Shape::new(50, 64).unwrap(), context(Kernel::best(), 1));
+        let mut database = Database::seeded([4; 16], shape);
+        let (mut server, mut client) = parties(&params, &database, &mut context);
+        let halves = [(0..25).collect::<Vec<_>>(), (25..50).collect()];
+        let requests = halves.each_ref().map(|indices| client.query(indices, &mut context).unwrap());
+        assert!(client.client.under_way.values().filter(|request| request.taken.lacks.is_some()).count() > 5);
+        let changes: Vec<_> = (0..50).step_by(3).map(|index| (index, vec![index as u8; 8])).collect();
+        changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
+        let messages = server.update(&changes, &mut context).unwrap();
+        client.update(&messages, &mut context).unwrap();
+        for (request, indices) in requests.into_iter().zip(&halves) {
+            let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+            let expected: Vec<Record> = indices.iter().map(|&index| database.record(index).unwrap()).collect();
+            assert_eq!(client.extract(&answer, &context).unwrap(), expected);
+        }
+        // The hints are whole again: another entry would be wrong if one were not.
+        let window = client.client.window.as_ref().unwrap();
+        assert!(window.lacking.is_empty());
+        let entries: Vec<u64> = (0..50).map(|index| word(&database.record(index).unwrap())).collect();
+        let public = client.client.public.as_ref().unwrap();
+        let layout = client.client.layout;
+        let places: Vec<u32> = (0..50).map(|index| public.permutation.apply(0, index) as u32).collect();
+        for (hint, &tag) in window.tags.iter().enumerate() {
+            let mut set = window.sets.set(tag, layout.chunks);
+            if window.programmed[hint] != super::window::NONE {
+                let (chunk, place) = layout.split(window.programmed[hint]);
+                set[chunk] = place;
+            }
+            let held = |position: u32| set[layout.split(position).0] == layout.split(position).1;
+            let sum = (0..50).filter(|&index| held(places[index])).fold(0, |sum, index| sum ^ entries[index]);
+            assert_eq!(window.sums.get(hint), [sum], "hint {hint}");
         }
     }
-    assert!(failed > 10 && right > 50, "{failed} failed, {right} right");
+}
+
+/// The word of a record of eight bytes.
+fn word(record: &[u8]) -> u64 {
+    u64::from_le_bytes(record.try_into().unwrap())
 }
 
 #[test]
@@ -278,4 +352,19 @@ fn a_state_saved_while_a_request_is_under_way_gives_up_its_window() {
     let kept = Client::of_state(&small(), shape, &client.client.state().unwrap(), &mut context).unwrap();
     let kept = ClientSession::<Piano>::resume(kept, &mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
     assert_eq!(kept.queries_left(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_is_for_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let (shape, mut context) = (Shape::new(300, 64).unwrap(), context(Kernel::best(), 1));
+    let (_, client) = parties(&small(), &Database::seeded([4; 16], shape), &mut context);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("client.state");
+    for _ in 0..2 {
+        client.client.save(&path).unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
 }

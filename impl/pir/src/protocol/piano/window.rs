@@ -16,8 +16,6 @@ use crate::core::seed::fresh_seed;
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Result};
 
-/// The set of a hint in use.
-pub(super) const BUSY: u32 = u32::MAX;
 /// No entry was put into a set.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -38,6 +36,8 @@ pub(super) struct Window {
     pub(super) replacements: Sums,
     /// Spare hints, and replacements, of each chunk that are used.
     pub(super) used: Vec<u32>,
+    /// Entries whose answers were not read yet, each with the renewed hint whose sum lacks it.
+    pub(super) lacking: HashMap<u32, usize>,
     /// Entries that are in no hint's set.
     pub(super) unhit: HashMap<u32, Vec<u64>>,
     /// Entries that were asked for.
@@ -50,14 +50,12 @@ pub(super) struct Window {
 
 /// A hint whose entry is being asked for.
 pub(super) struct Taken {
-    /// The hint.
-    pub hint: usize,
     /// The places of its set in all chunks.
     pub set: Vec<u32>,
-    /// The sum of its set.
+    /// The sum of its set, without the entry that it lacks.
     pub sum: Vec<u64>,
-    /// The spare hint that takes its place.
-    pub spare: u32,
+    /// The position of an entry in its set whose own answer was not read yet.
+    pub lacks: Option<u32>,
     /// The place and the entry that stand in for the one asked for, where the answer is of a whole set.
     pub replacement: Option<(u32, Vec<u64>)>,
 }
@@ -79,6 +77,7 @@ impl Window {
             replacement_places: vec![0; layout.chunks * layout.replacements],
             replacements: Sums::zero(layout.entry_words, layout.chunks * layout.replacements),
             used: vec![0; layout.chunks],
+            lacking: HashMap::new(),
             unhit: HashMap::new(),
             known: HashMap::new(),
             asked: 0,
@@ -135,37 +134,43 @@ impl Window {
         first..first + layout.backups as u32
     }
 
-    /// Takes the first hint whose set holds that entry, or says what is missing.
+    /// Takes the first hint whose set holds that entry, or says what is missing. A spare hint with the entry in its set stands in its place
+    /// at once: if the hint were missing until the answer comes, the sets of further requests would hold the entry too rarely, and the
+    /// server would see that.
     pub fn take(&mut self, layout: &Layout, position: u32) -> std::result::Result<Taken, &'static str> {
         let (chunk, _) = layout.split(position);
-        let is_it =
-            |hint: usize, found| self.tags[hint] != BUSY && holds(layout, self.programmed[hint], found, position);
+        let is_it = |hint: usize, found| holds(layout, self.programmed[hint], found, position);
         let hint = self.sets.find(&self.tags, chunk, is_it).ok_or("no hint holds the entry")?;
         let used = self.used[chunk];
         if used as usize >= layout.backups {
             return Err("the spare hints of its chunk are used up");
         }
         self.used[chunk] += 1;
-        let tag = std::mem::replace(&mut self.tags[hint], BUSY);
+        let slot = chunk * layout.backups + used as usize;
+        let spare = layout.hints + slot;
+        let tag = std::mem::replace(&mut self.tags[hint], spare as u32);
+        let programmed = std::mem::replace(&mut self.programmed[hint], position);
         let mut set = self.sets.set(tag, layout.chunks);
-        if self.programmed[hint] != NONE {
-            let (chunk, place) = layout.split(self.programmed[hint]);
+        if programmed != NONE {
+            let (chunk, place) = layout.split(programmed);
             set[chunk] = place;
         }
-        let slot = chunk * layout.backups + used as usize;
+        let sum = self.sums.get(hint).to_vec();
+        let renewed = self.sums.get(spare).to_vec();
+        self.sums.get_mut(hint).copy_from_slice(&renewed);
+        let lacks = self.lacking.remove(&programmed).map(|_| programmed);
+        self.lacking.insert(position, hint);
         let replacement =
             (layout.replacements > 0).then(|| (self.replacement_places[slot], self.replacements.get(slot).to_vec()));
-        Ok(Taken { hint, set, sum: self.sums.get(hint).to_vec(), spare: slot as u32, replacement })
+        Ok(Taken { set, sum, lacks, replacement })
     }
 
-    /// Puts a spare hint, with the entry in its set, in the place of a hint that was taken for it.
-    pub fn refresh(&mut self, layout: &Layout, taken: &Taken, position: u32, entry: &[u64]) {
-        let tag = layout.hints + taken.spare as usize;
-        let mut sum = self.sums.get(tag).to_vec();
-        xor(&mut sum, entry);
-        self.sums.get_mut(taken.hint).copy_from_slice(&sum);
-        self.tags[taken.hint] = tag as u32;
-        self.programmed[taken.hint] = position;
+    /// Takes note of an entry that an answer gave, and adds it to the hint that lacks it, unless a later request took that one.
+    pub fn learn(&mut self, position: u32, entry: Vec<u64>) {
+        if let Some(hint) = self.lacking.remove(&position) {
+            xor(self.sums.get_mut(hint), &entry);
+        }
+        self.known.insert(position, entry);
     }
 
     /// Follows the change of an entry of a chunk that was read.
@@ -175,9 +180,10 @@ impl Window {
         if quad as u64 >= self.parts {
             return;
         }
-        let Self { sums, programmed, tags, .. } = self;
+        let Self { sums, programmed, tags, lacking, .. } = self;
+        let lacks = lacking.get(&position).copied();
         self.sets.places(tags, chunk, |hint, found| {
-            if tags[hint] != BUSY && holds(layout, programmed[hint], found, position) {
+            if lacks != Some(hint) && holds(layout, programmed[hint], found, position) {
                 xor(sums.get_mut(hint), delta);
             }
         });

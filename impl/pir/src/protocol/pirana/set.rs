@@ -26,7 +26,7 @@ pub struct Set {
     pub switch: Option<Switch>,
 }
 
-/// Most columns without codewords of weight two: with more, queries would be longer for no reason but the products.
+/// Most columns without codewords of weight two: a query has a ciphertext for each of them.
 const MOST_DIRECT: u64 = 1 << 10;
 
 impl ParameterSet for Set {

@@ -149,13 +149,14 @@ fn operations_of(params: &Set, load: &Load) -> serde_json::Map<String, serde_jso
     let (ring, matrix) = (params.rlwe.shape(), matrix_shape(params.rlwe.shape(), params.matrix_primes));
     let each = |polynomials: u64| ring.transforms(count(&[queries, polynomials]));
     let cells = count(&[layout.rows as u64, layout.matrix_columns() as u64]);
-    let whole_buckets = if workload.streamed { 0 } else { buckets.count() as u64 };
+    let whole_buckets = buckets.count() as u64;
     let touched = count(&[workload.updates, u64::from(params.batch.copies), layout.parts as u64]);
     let elements = count(&[queries, layout.slots as u64]).div_ceil(params.slots_per_body() as u64);
     let words = coefficients(layout, params.lengths().selector as usize).iter().sum::<usize>() as u64;
     let mut plan = Plan::default();
-    plan.phase(
+    plan.kept(
         "encode",
+        workload.streamed,
         matrix.transforms(count(&[whole_buckets, cells]))
             + Work::of(Kind::BytesWritten, &[whole_buckets, layout.shape.database_bytes()]),
     );

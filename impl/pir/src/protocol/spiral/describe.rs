@@ -127,9 +127,8 @@ fn operations(engine: &Engine, workload: &Workload) -> serde_json::Map<String, s
     let ring = params.rlwe.shape();
     let matrix = matrix_shape(ring, params.matrix_primes);
     let each = |polynomials: u64| ring.transforms(count(&[queries, polynomials]));
-    let cells =
-        if workload.streamed { 0 } else { count(&[layout.matrix_rows() as u64, layout.matrix_columns() as u64]) };
-    let written = if workload.streamed { 0 } else { layout.shape.database_bytes() };
+    let cells = count(&[layout.matrix_rows() as u64, layout.matrix_columns() as u64]);
+    let written = Work::of(Kind::BytesWritten, &[layout.shape.database_bytes()]);
     let touched = count(&[workload.updates, layout.polynomials() as u64]);
     let bodies = count(&[queries, layout.slots as u64]);
     // Ciphertexts of a query, of which those of a packed one are transformed back.
@@ -137,7 +136,7 @@ fn operations(engine: &Engine, workload: &Workload) -> serde_json::Map<String, s
     let words = count(&[queries, sent, ring.degree as u64, ring.primes as u64]);
     let unpacked = if params.variant.expands() { 2 } else { 0 };
     let mut plan = Plan::default();
-    plan.phase("encode", matrix.transforms(cells) + Work::of(Kind::BytesWritten, &[written]));
+    plan.kept("encode", workload.streamed, matrix.transforms(cells) + written);
     plan.phase("query", each(2 * sent) + Work::of(Kind::GaussianSamples, &[queries, sent, ring.degree as u64]));
     plan.step("answer", "parse", each(unpacked) + Work::of(Kind::WordsRead, &[words]));
     for (step, work) in steps(engine, ring, matrix, workload) {

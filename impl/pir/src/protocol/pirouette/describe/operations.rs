@@ -156,17 +156,16 @@ impl<F: Selecting> Described<'_, F> {
     /// The work on the database before any query.
     fn database_work(&self, plan: &mut Plan) {
         let (ring, columns) = (self.ring_shape(), self.layout.matrix_columns() as u64);
-        let cells = if self.workload.streamed { 0 } else { count(&[self.layout.rows as u64, columns]) };
-        let encoded = self.matrix_ring().transforms(cells);
+        let encoded = self.matrix_ring().transforms(count(&[self.layout.rows as u64, columns]));
+        let streamed = self.workload.streamed;
         if self.params.database.encrypted {
             let masks = [
                 (Kind::GaussianSamples, count(&[columns, ring.degree as u64])),
                 (Kind::PrgBytes, count(&[columns, ring.poly_bytes()])),
             ];
-            plan.phase("database_encryption", encoded + ring.transforms(columns) + masks.into());
+            plan.kept("database_encryption", streamed, encoded + ring.transforms(columns) + masks.into());
         } else {
-            let written = if self.workload.streamed { 0 } else { self.stored_bytes() };
-            plan.phase("encode", encoded + Work::of(Kind::BytesWritten, &[written]));
+            plan.kept("encode", streamed, encoded + Work::of(Kind::BytesWritten, &[self.stored_bytes()]));
         }
     }
 }

@@ -12,7 +12,9 @@ use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::{Shape, Workload};
 use crate::protocol::simplepir::{FrodoPir, Set};
-use crate::protocol::tests_support::{ALL_SHAPES, committed, conformance, context, read, set_text};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, committed, conformance, context, read, retrieves_long_records, set_text,
+};
 
 const MODULI: &str =
     "[[plain_moduli]]\nlog2_samples = 18\nmodulus = 1024\n[[plain_moduli]]\nlog2_samples = 20\nmodulus = 512\n";
@@ -25,6 +27,11 @@ fn sharded(shards: u64) -> Set {
 
 conformance!(one_shard: FrodoPir, sharded(1), ALL_SHAPES, 3, 4);
 conformance!(seven_shards: FrodoPir, sharded(7), ALL_SHAPES, 2, 4);
+
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<FrodoPir>(&sharded(3));
+}
 
 type Parties = (ServerSession<FrodoPir>, ClientSession<FrodoPir>);
 

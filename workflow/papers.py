@@ -1,0 +1,113 @@
+"""The pages of docs/results/ that show drawn tables: one a paper, with its figures and the records behind both."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pirlab_estimator.outputs import write
+from pirlab_figures.lib.protocols import PAPERS
+
+from .reference import Documents, labels
+
+#: Titles of the pages, by the folder of the experiments whose tables they show.
+TITLES = {"comparison": "All protocols beside each other", "security": "The audit of security"}
+TITLES |= {entry.get("folder", paper): entry["tables"] for paper, entry in PAPERS.items()}
+IMAGES = Path("docs/images/results")
+#: Bytes of a figure as SVG.
+LARGEST = 1_000_000
+#: What is drawn of every experiment and shown on no page.
+UNSHOWN = ("table-primitives", "primitives", "accuracy")
+Drawn = dict[tuple[str, str], tuple[str, Path]]
+"""Profile and file by experiment, without its folder, and name: tables as Markdown, figures as PNG."""
+
+
+def drawn(paper: str, figures: Mapping[str, Path]) -> Drawn:
+    """The tables and figures of a paper, each from the longest run that draws it."""
+    found: Drawn = {}
+    for profile, folder in figures.items():
+        paths = sorted([*(folder / paper).rglob("table-*.md"), *(folder / paper).rglob("*.png")])
+        found |= {(path.parent.name, path.stem): (profile, path) for path in paths if path.stem not in UNSHOWN}
+    return found
+
+
+def brief(label: str, values: str) -> str:
+    """A label of a run in the head of a page: the first and last of many dates, the number of many commits."""
+    known = sorted(values.split(", "))
+    if label not in ("date", "commit") or len(known) < 3:
+        return values
+    return f"{len(known)}, which the tables name" if label == "commit" else f"{known[0]} to {known[-1]}"
+
+
+def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
+    """The page of a paper."""
+    found = drawn(paper, figures)
+    profiles = [profile for profile in figures if profile in {of for of, _ in found.values()}]
+    said = {profile: labels([*_records(runs[profile], "").values()]) for profile in profiles}
+    rows = ("processor", "memory", "date", "commit")
+    lines = [f"# {TITLES[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
+    lines += ["Each measured row's record is named [below](#records).", "", f"| run | {' | '.join(rows)} |"]
+    lines += ["|" + "---|" * (len(rows) + 1)]
+    lines += [f"| {each} | {' | '.join(brief(row, said[each][row]) for row in rows)} |" for each in profiles]
+    for (name, stem), (profile, path) in sorted(found.items()):
+        is_table = path.suffix == ".md"
+        title = stem.removeprefix("table-") if is_table else f"figure {stem}"
+        lines += ["", f"## `{paper}/{name}`, {title}, profile {profile}", ""]
+        lines += [path.read_text().rstrip()] if is_table else _figure(path)
+    lines += ["", "## Records", ""]
+    lines += ["Of each experiment and group the rows that were measured, each with the id of its record."]
+    for profile in profiles:
+        for name in sorted({path.split("/")[2] for path in _records(runs[profile], f"{paper}/")}):
+            lines += ["", *_measured(f"{paper}/{name}", profile, runs[profile])]
+    return "\n".join(lines) + "\n"
+
+
+def _figure(path: Path) -> list[str]:
+    """A figure with its caption, as an image that leads to its SVG."""
+    first, *others = path.with_suffix(".caption.rst").read_text().rstrip().split("\n\n")
+    target = f"../images/results/{path.stem}"
+    image = f"![{path.stem}]({target}.png)"
+    lines = [f"[{image}]({target}.svg)" if _vector(path) else image, "", first, ""]
+    lines += ["<details><summary>Machine, security, marks</summary>", "", "\n\n".join(others), "", "</details>"]
+    return lines
+
+
+def _vector(image: Path) -> list[Path]:
+    """The SVG of a PNG, unless it is too large for a repository."""
+    path = image.with_suffix(".svg")
+    return [path] if path.is_file() and path.stat().st_size <= LARGEST else []
+
+
+def images(paper: str, figures: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the images that a paper's page shows."""
+    for _, path in drawn(paper, figures).values():
+        if path.suffix == ".png":
+            for each in [path, *_vector(path)]:
+                yield each.name, each.read_bytes()
+
+
+def _records(documents: Documents, below: str) -> Documents:
+    """The records of a run, of one experiment or of those of a folder."""
+    return {path: record for path, record in sorted(documents.items()) if path.startswith(f"records/{below}")}
+
+
+def _measured(experiment: str, profile: str, documents: Documents) -> list[str]:
+    """The rows of an experiment that a run measured, a line a group."""
+    groups: dict[str, list[str]] = {}
+    for path, record in _records(documents, f"{experiment}/").items():
+        if record["status"] == "ok":
+            groups.setdefault(Path(path).parent.name, []).append(f"{Path(path).stem} `{record['id']}`")
+    lines = [f"### `{experiment}`, profile {profile}", ""]
+    lines += [f"`make reproduce PROFILE={profile} ONLY={experiment}` measures and draws it again.", ""]
+    return lines + [f"- {group}: {', '.join(rows)}" for group, rows in groups.items()]
+
+
+def write_all(figures: Mapping[str, Path], runs: Mapping[str, Documents], folder: Path, shown: Path = IMAGES) -> None:
+    """Write the pages of all papers, and the images that they show in place of earlier ones."""
+    kept = set()
+    for paper in TITLES:
+        write(folder / f"{paper}.md", page(paper, figures, runs).encode())
+        for name, image in images(paper, figures):
+            write(shown / name, image)
+            kept.add(name)
+    for path in shown.iterdir():
+        if path.name not in kept:
+            path.unlink()
