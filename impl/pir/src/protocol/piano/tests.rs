@@ -106,7 +106,7 @@ fn a_failure_is_an_error_and_a_set_like_any_other() {
     let params = set("sum", "packed", "times = 1");
     let (shape, mut context) = (Shape::new(1 << 14, 64).unwrap(), context(Kernel::best(), 1));
     let database = Database::seeded([4; 16], shape);
-    let (mut server, mut client) = parties(&params, &database, &mut context);
+    let (server, mut client) = parties(&params, &database, &mut context);
     let layout = Layout::new(&params, shape).unwrap();
     // Of requests that are served and of those that fail: how many, and how many bits of their sets are ones.
     let [mut served, mut failed] = [(0u64, 0u64); 2];
