@@ -157,7 +157,7 @@ def count(page: Path, state: str) -> int:
 def test_filters_keep_what_they_say(page):
     rows = data(page)["rows"]
     secure = [r for r in rows if (r["security"] or 0) >= 128 and (r["failure"] is None or r["failure"] <= -40)]
-    assert len(secure) < len(rows), "a set of unknown security is none of 128 bits"
+    assert len(secure) < len(rows), "the page hides sets whose security is unknown"
     assert count(page, "download_all=false") == len(secure)
     short = [r for r in secure if r["record_bits"] <= 8 * 256 and r["records"] >= 2**18 and (r["hint"] or 0) <= 2**20]
     assert 0 < len(short) < len(secure)
