@@ -20,7 +20,6 @@ from ..lib.marks import PREDICTED, mark_notes, marks_of, provenance
 from ..lib.protocols import mathtext, place, protocol_name, set_short
 from ..lib.spec import spec
 from ..lib.units import KIB, shape_text
-from .table4 import costed
 
 BATCHES = [1 << power for power in range(17)]
 QUANTITIES = {"seconds": 1e-3, "bytes": KIB}
@@ -49,7 +48,7 @@ def lines(rows: Iterable[dict[str, Any]], shapes: Iterable[tuple[int, int]]) -> 
     for row in sorted(rows, key=lambda row: (row["records"], place(row["protocol"]), row["set"])):
         if row["status"] not in ("ok", PREDICTED) or (row["records"], row["record_bits"]) not in shapes:
             continue
-        if row["threads"] != 1 or not costed(row):
+        if row["threads"] != 1:
             continue
         line = {"database": shape_text(row["records"], row["record_bits"]), "protocol": row["protocol"]}
         line |= {"set": row["set"], "status": row["status"], "queries": row["queries"]}

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..lib.cells import MAKERS, database, failure, security
 from ..lib.frame import status_text
-from ..lib.marks import PREDICTED, footnotes, marks_of, of_value, provenance, symbols
+from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
 from ..lib.paper import printed_rows
 from ..lib.protocols import IDS, paper_name, place, series_name
 from ..lib.spec import spec
@@ -64,15 +64,9 @@ def _seconds(row: dict[str, Any], name: str) -> float | None:
     return float(median(samples[0])) / served
 
 
-def costed(row: dict[str, Any]) -> bool:
-    """Whether the seconds of a row are known: the cost model has none of reads from a disk."""
-    layout = (row["description"] or {}).get("layout", {})
-    return row["status"] != PREDICTED or not layout.get("disk_reads")
-
-
 def _ours(row: dict[str, Any], printed: Printed | None) -> dict[str, Any]:
     """The values of one of our rows; its database alone is not compared with a printed one of another size."""
-    parts = {name: _seconds(row, name) if costed(row) else None for name in (AHEAD, READING, *ONLINE)}
+    parts = {name: _seconds(row, name) for name in (AHEAD, READING, *ONLINE)}
     queries = (printed or {}).get("amortized_over_queries")
     shared = row["queries"] if row["queries"] >= SLOTS else queries
     comm = amortised_bytes(row, queries)

@@ -116,6 +116,8 @@ kinds! {
     TableReads = "table_reads",
     /// The same of a value with derivatives.
     DerivativeReads = "derivative_reads",
+    /// A page of a mapped table read from the disk.
+    DiskReads = "disk_reads",
     /// A product in making tables of a polynomial's values.
     TableProducts = "table_products",
     /// A value of such a table reduced and stored.

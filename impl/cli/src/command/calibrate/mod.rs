@@ -1,6 +1,8 @@
 //! `pirlab calibrate`: unit costs of this machine, from which the estimator predicts seconds.
 
 mod calibrator;
+#[cfg(target_os = "linux")]
+mod disk;
 mod lattice;
 mod linear;
 mod lookups;
@@ -87,6 +89,10 @@ pub fn main(args: &Args) -> Outcome<()> {
         }
         measure(&mut calibrator).map_err(|e| Failure::Result(format!("calibrate: {e}.")))?;
         bars.advance(1);
+    }
+    #[cfg(target_os = "linux")]
+    if !store::is_standard(&args.out) {
+        disk::reads(&mut calibrator, &args.out).map_err(|e| Failure::Result(format!("calibrate: {e}.")))?;
     }
     bars.end();
     if let Some(rate) = machine.read_bandwidth_before {

@@ -208,5 +208,6 @@ pub fn workspace_bytes(variables: usize, columns: u64, points: usize, turns: usi
 pub fn evaluate_work(plan: &Plan, evaluator: Evaluator, columns: u64, points: u64) -> Work {
     let kind = if evaluator == Evaluator::Values { Kind::TableReads } else { Kind::DerivativeReads };
     let [memory, disk] = plan.reads();
-    Work::of(kind, &[memory.saturating_add(disk), columns, points])
+    let reads = Work::of(kind, &[memory.saturating_add(disk), columns, points]);
+    if disk == 0 { reads } else { reads + Work::of(Kind::DiskReads, &[disk, columns, points]) }
 }
