@@ -6,7 +6,6 @@ its message says.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from statistics import median
 from typing import Any
 
@@ -24,8 +23,6 @@ from ..lib.units import KIB, shape_text
 BATCHES = [1 << power for power in range(17)]
 QUANTITIES = {"seconds": 1e-3, "bytes": KIB}
 """With the sizes of their units."""
-FURTHER = ("8", "P", "*", "v", "D")
-"""The markers of further sets of a protocol, in turn."""
 SPEC = spec("depir/batch")
 NAMES: dict[str, str] = SPEC.words["names"]
 
@@ -57,22 +54,13 @@ def lines(rows: Iterable[dict[str, Any]], shapes: Iterable[tuple[int, int]]) -> 
             yield line | {"batch": batch, "seconds": seconds(row, batch), "bytes": sent(row, batch)}
 
 
-def looks_of(named: pd.DataFrame) -> dict[str, style.Look]:
-    """The look of each set: that of its protocol, of further ones with another marker."""
-    looks = {row["set"]: style.look(row["protocol"]) for row in named.to_dict("records")}
-    for _, sets in named.groupby("protocol")["set"]:
-        for at, name in enumerate(sets.iloc[1:]):
-            looks[name] = replace(looks[name], marker=FURTHER[at % len(FURTHER)])
-    return looks
-
-
 def draw(data: pd.DataFrame) -> Figure:
     """A column a database: milliseconds above, KiB below."""
     databases = list(dict.fromkeys(data["database"])) or [""]
     height = 5.6
     figure, grid = style.sheet(height, 2, len(databases), sharex=True, sharey="row")
     named = data.drop_duplicates("set")
-    looks = looks_of(named)
+    looks = style.looks((row["protocol"], row["set"], False) for row in named.to_dict("records"))
     for column, database in enumerate(databases):
         for row, (quantity, unit) in enumerate(QUANTITIES.items()):
             axes = grid[row][column]

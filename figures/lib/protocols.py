@@ -25,7 +25,6 @@ class Protocol:
     line: Any = "-"
     layout_marker: str = "o"
     printed_marker: str = "o"
-    family: dict[str, list[str]] = field(default_factory=dict)
     sized: bool = False
     published_series: bool = False
     layout: tuple[str, ...] = ()

@@ -4,10 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .marks import insecure
-from .protocols import PROTOCOLS, protocol
-
-LEADING = [each.id for each in PROTOCOLS.values() if each.family or each.sized]
-"""The protocols that come first."""
+from .protocols import place, protocol
 
 
 def series_id(owner: str, of_set: str, kind: str | None) -> str:
@@ -23,6 +20,5 @@ def order(records: Iterable[dict[str, Any]]) -> list[tuple[str, str, bool]]:
     for record in records:
         owner, series = record["protocol"], record.get("series") or record["set"]
         below = found.get(series, (None,) * 5)[-1] or insecure(record)
-        place = LEADING.index(owner) if owner in LEADING else len(LEADING)
-        found[series] = (place, record["source_kind"] != "published", series, owner, below)
+        found[series] = (place(owner), record["source_kind"] != "published", series, owner, below)
     return [(owner, series, below) for _, _, series, owner, below in sorted(found.values(), key=lambda f: f[:3])]

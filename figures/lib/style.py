@@ -5,8 +5,9 @@ so a figure printed in grey loses nothing. Fonts are matplotlib's own STIX (the 
 """
 
 import io
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,8 +35,8 @@ WIDE, TEXT = 7.00, 4.80
 INK = "#222222"
 GREY = "#6e6e6e"
 LIGHT = "#d9d9d9"
-OTHER = {"colours": ["#009E73", "#CC79A7", "#5B4A8A", "#8C8C8C", "#882255"], "markers": ["P", "X", "p", "h", "v"]}
-"""Colours and markers of the sets of all protocols that have none of their own (`protocols.toml`)."""
+FURTHER = ("s", "P", "*", "v", "D")
+"""The markers of further sets of a protocol, in turn."""
 DOTS = (0, (1, 1.6))
 """The line of numbers that a paper prints."""
 DASHES = (0, (3, 1.5))
@@ -88,17 +89,16 @@ def look(name: str) -> Look:
     return Look(found.colour, found.marker, line(found.line))
 
 
-def looks(series: list[tuple[str, str, bool]]) -> dict[str, Look]:
-    """Looks by set name, of (protocol, set, below target): a set has the next colour and marker of its protocol."""
-    place: dict[str, int] = {}
-    chosen = {}
+def looks(series: Iterable[tuple[str, str, bool]]) -> dict[str, Look]:
+    """Looks by set name, of (protocol, set, below target): its protocol's; further sets have other markers."""
+    chosen: dict[str, Look] = {}
+    seen: Counter[str] = Counter()
     for name, of_set, below in series:
-        family = protocol(name).family
-        owner = name if family else ""
-        index = place[owner] = place.get(owner, -1) + 1
-        own = family or OTHER
-        colour, marker = (own[key][index % len(own[key])] for key in ("colours", "markers"))
-        chosen[of_set] = Look(colour, marker, (0, (4, 1.5)) if below else "-")
+        own = look(name)
+        markers = (own.marker, *(marker for marker in FURTHER if marker != own.marker))
+        own = replace(own, marker=markers[seen[name] % len(markers)])
+        chosen[of_set] = replace(own, line=(0, (4, 1.5))) if below else own
+        seen[name] += 1
     return chosen
 
 

@@ -1,8 +1,8 @@
 """The DEPIR paper's tables and figure: every printed line; in Table 4 what is fetched before is shared."""
 
-import pandas as pd
 import pytest
 from pirlab_figures.depir import batch, figure3, table1, table2, table3, table4
+from pirlab_figures.lib import style
 
 
 def message(name, size, served, phase="query"):
@@ -191,9 +191,8 @@ def test_batches_take_as_many_requests_as_they_need():
     assert len(made.data) == 2 * len(batch.BATCHES) and len(made.figure.axes) == 2
 
 
-def test_sets_of_a_protocol_in_batches_have_markers_of_their_own():
+def test_sets_of_a_protocol_have_markers_of_their_own():
     sets = ["depir/a", "depir/b", "depir/c", "depir/d"]
-    named = pd.DataFrame({"set": [*sets, "piano/a"], "protocol": ["depir"] * 4 + ["piano"]})
-    looks = batch.looks_of(named)
+    looks = style.looks([*(("depir", name, False) for name in sets), ("piano", "piano/a", True)])
     assert len({looks[name].marker for name in sets}) == 4 and len({looks[name].colour for name in sets}) == 1
-    assert looks["piano/a"].colour != looks["depir/a"].colour
+    assert looks["piano/a"].colour != looks["depir/a"].colour and looks["piano/a"].line != "-"
