@@ -11,59 +11,64 @@ from pirlab_estimator.search.evaluate import Figures, Shape
 from ..lib.protocols import place, protocol_name
 from ..lib.units import has, human_bytes, human_seconds, shape_text
 
-Best = dict[tuple[str, Shape], dict[str, Any]]
-Text = Callable[[dict[str, Any], Shape], str]
+Serving = dict[tuple[str, Shape], list[dict[str, Any]]]
+Text = Callable[[list[dict[str, Any]], Shape], str]
 Answers = Mapping[tuple[str, int, int], float]
 """Median seconds of an answer by set, records and bits of a record."""
+MEASURED = "Of the sets of a protocol that reach both targets and were measured there, the one that answers soonest."
 
 
-def soonest(sweep: Path) -> tuple[list[Shape], Best]:
-    """The databases of a sweep of committed sets, the smallest first, and each protocol's soonest set at each."""
+def serving(sweep: Path) -> tuple[list[Shape], Serving]:
+    """The databases of a sweep of committed sets, smallest first, and each protocol's sets at each, soonest first."""
     frame = pd.read_csv(sweep)
     frame = frame[frame["kind"] == "committed"]
     shapes = {Shape(int(records), int(bits)) for records, bits in zip(frame["records"], frame["record_bits"])}
-    best: Best = {}
+    found: Serving = {}
     for line in frame[frame["refused"].isna()].to_dict("records"):
         shape = Shape(int(line["records"]), int(line["record_bits"]))
         numbers = {key: line[key] for key in ("upload", "download", "hint_bytes", "seconds", "client_seconds")}
         serves = int(line["hint_serves"]) if has(line["hint_serves"]) else None
         line["score"] = Objective("seconds", shape)(Figures(**numbers, hint_serves=serves))
-        known = best.setdefault((line["protocol"], shape), line)
-        if line["score"] < known["score"]:
-            best[line["protocol"], shape] = line
-    return sorted(shapes, key=lambda shape: (shape.records * shape.record_bits, shape.record_bits)), best
+        found.setdefault((line["protocol"], shape), []).append(line)
+    for lines in found.values():
+        lines.sort(key=lambda line: line["score"])
+    return sorted(shapes, key=lambda shape: (shape.records * shape.record_bits, shape.record_bits)), found
 
 
 def page(sweep: Path, measured: Mapping[str, Answers]) -> str:
     """Tables of an answer's seconds, predicted and measured on each machine, and of the bytes of query and answer."""
-    shapes, best = soonest(sweep)
+    shapes, found = serving(sweep)
 
     def answers(of: Answers) -> Text:
-        def text(line: dict[str, Any], shape: Shape) -> str:
-            known = of.get((line["name"], shape.records, shape.record_bits))
-            return "" if known is None else human_seconds(known, 2)
+        def text(lines: list[dict[str, Any]], shape: Shape) -> str:
+            known = [of.get((line["name"], shape.records, shape.record_bits)) for line in lines]
+            seconds = [each for each in known if each is not None]
+            return human_seconds(min(seconds), 2) if seconds else ""
 
         return text
 
     parts = [
         "## Time of an answer, predicted\n\nOne thread, by the committed "
         "[unit costs](../../estimator/cost/unit_costs.json), which name their machine.",
-        _table(shapes, best, lambda line, _: human_seconds(line["seconds"], 2)),
+        _table(shapes, found, lambda lines, _: human_seconds(lines[0]["seconds"], 2)),
     ]
     for name, of in measured.items():
-        parts += [f"## Time of an answer, measured on {name}\n\nOne thread.", _table(shapes, best, answers(of))]
+        parts += [
+            f"## Time of an answer, measured on {name}\n\nOne thread. {MEASURED}",
+            _table(shapes, found, answers(of)),
+        ]
     parts += [
         "## Bytes of query and answer\n\nHints and keys, which are sent beforehand, are not in it.",
-        _table(shapes, best, lambda line, _: human_bytes(line["upload"] + line["download"], 2)),
+        _table(shapes, found, lambda lines, _: human_bytes(lines[0]["upload"] + lines[0]["download"], 2)),
     ]
     return "\n\n".join(parts)
 
 
-def _table(shapes: list[Shape], best: Best, text: Text) -> str:
-    names = sorted({name for name, _ in best}, key=lambda name: (place(name), name))
+def _table(shapes: list[Shape], found: Serving, text: Text) -> str:
+    names = sorted({name for name, _ in found}, key=lambda name: (place(name), name))
     head = [f"| protocol | {' | '.join(shape_text(shape.records, shape.record_bits) for shape in shapes)} |"]
     head += ["|---|" + "---:|" * len(shapes)]
     cells: Mapping[str, list[str]] = {
-        name: [text(best[name, shape], shape) if (name, shape) in best else "" for shape in shapes] for name in names
+        name: [text(found[name, shape], shape) if (name, shape) in found else "" for shape in shapes] for name in names
     }
     return "\n".join([*head, *(f"| {protocol_name(name)} | {' | '.join(of)} |" for name, of in cells.items())])
