@@ -186,27 +186,24 @@ def mark_notes(rows: list[dict[str, Any]], crossed: str = "") -> list[str]:
     return [f"{mark.symbol} {text}{crossed if mark.key == 'stale' else ''}." for mark, text in footnotes(rows)]
 
 
-def instances(rows: list[dict[str, Any]]) -> str:
-    """One sentence: security of each key and ciphertext of the sets shown; empty where nothing is predicted."""
-    sets: dict[str, str] = {}
-    lacking: set[str] = set()
+def weakest(rows: list[dict[str, Any]]) -> str:
+    """One sentence: of the sets that reach their target the weakest key or ciphertext; empty where none does."""
+    found: dict[str, tuple[float, str, dict[str, Any]]] = {}
     for row in rows:
-        parts = []
-        for entry in row.get("security") or []:
-            name = str(entry["instance"]).replace("_", " ")
-            if entry.get("bits") is None:
-                parts.append(f"{name} unknown")
-            else:
-                attack, source = (str(entry[key]).replace("_", " ") for key in ("attack", "source"))
-                parts.append(f"{name} {bits_text(entry['bits'])}{without_symbols(entry)} ({attack}, {source})")
-                lacking.update(entry.get("without", ()))
-        if parts:
-            sets.setdefault(series_name(row["protocol"], row["set"]), ", ".join(parts))
-    if not sets:
+        entries = row.get("security") or []
+        if entries and all(entry.get("bits") is not None for entry in entries) and not insecure(row):
+            name, entry = series_name(row["protocol"], row["set"]), min(entries, key=lambda entry: float(entry["bits"]))
+            found[name] = float(entry["bits"]), name, entry
+    if not found:
         return ""
-    listed = "; ".join(f"{name}: {text}" for name, text in sorted(sets.items()))
-    text = f"Security in bits of every key and ciphertext an attacker sees, least over the attacks that ran: {listed}."
-    return f"{text} {without_text(lacking)}".rstrip()
+    _, name, entry = min(found.values(), key=lambda each: each[:2])
+    instance, attack, source = (str(entry[key]).replace("_", " ") for key in ("instance", "attack", "source"))
+    text = (
+        "Security is the least over every key and ciphertext an attacker sees and over the attacks that ran; of the "
+        f"sets that reach their target, {name} has the least: {bits_text(entry['bits'])}{without_symbols(entry)} bits "
+        f"({instance}, {attack}, {source})."
+    )
+    return f"{text} {without_text(set(entry.get('without', ())))}".rstrip()
 
 
 def without_symbols(entry: dict[str, Any]) -> str:
@@ -263,4 +260,4 @@ def provenance(rows: list[dict[str, Any]]) -> str:
         text += " CAUTION: times of different machines stand side by side."
     if len(commits) > 1:
         text += " CAUTION: the rows were built from different commits."
-    return " ".join(filter(None, (text, instances(rows), long_keys(rows))))
+    return " ".join(filter(None, (text, weakest(rows), long_keys(rows))))

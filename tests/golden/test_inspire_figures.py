@@ -353,7 +353,6 @@ def test_table5_has_the_papers_columns_and_ours(tmp_path, expected, contradictio
     assert "| here, InspiRING, unsigned digits† | 121.3† | below -4096 | 56.0 |" in text
     assert "† below 128-bit security (4 sets of packing 121.3 bit)." in text
     assert "‡ failure bound above 2^-40 (packing cdks-preprocessed-2048-unsigned-1 up to 2^-18.2)." in text
-    assert "packing keys 121.3 (dual hybrid, recorded)" in text
     own = table.data[table.data["source"] == "here"]
     assert own["security_bits"].eq(121.3).all() and own["marks"].str.contains("insecure").all()
     alone = inspire_packing.table(primitives.load([tmp_path / "records"]), expected, contradictions).markdown()
