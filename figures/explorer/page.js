@@ -65,7 +65,7 @@ function fill() {
   const ordered = [...shapes.values()].sort((a, b) => a.database - b.database || a.record_bits - b.record_bits);
   option(FORM.shape, "", "all databases");
   for (const row of ordered) option(FORM.shape, row.shape, shapeText(row));
-  option(FORM.machine, "", "all, told apart");
+  option(FORM.machine, "", "all, kept apart");
   for (const machine of new Set(ROWS.map((row) => row.machine).filter(Boolean))) option(FORM.machine, machine, machine);
   option(FORM.preset, "", "as below");
   for (const name of Object.keys(PRESETS)) option(FORM.preset, name, name);
