@@ -11,7 +11,6 @@ import synthetic_inspire as synthetic
 from inspire_rows import build, load, standing
 from pirlab_figures.cli import main
 from pirlab_figures.drawings import FIGURES, TABLES
-from pirlab_figures.inspire import batch as inspire_batch
 from pirlab_figures.inspire import breakdown as inspire_breakdown
 from pirlab_figures.inspire import errata as inspire_notes
 from pirlab_figures.inspire import figure1 as inspire_figure1
@@ -21,6 +20,7 @@ from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.lib.spec import spec
+from pirlab_figures.runs import batches
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -297,7 +297,7 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     for document in (alone, batch, other):
         (tmp_path / f"{document['id']}.json").write_text(json.dumps(document))
     joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(None), {})
-    table = inspire_batch.build(joined)
+    table = batches.build(joined)
     first, second = table.data.to_dict("records")
     assert (first["record_id"], second["record_id"]) == ("batch", "alone"), "sets without a batch are left out"
     assert (first["gain"], first["query_s"]) == (pytest.approx(2.5), pytest.approx(0.02)) and pd.isna(second["gain"])
@@ -310,7 +310,7 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     document = synthetic.prediction(batch, bits=121.3, failure=-13.4)
     (tmp_path / "predicted").write_text(json.dumps([document]))
     joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(tmp_path / "predicted"), {})
-    text = inspire_batch.build(joined).markdown()
+    text = batches.build(joined).markdown()
     assert "| InsPIRe one†‡ | 121.3† | -13‡ | 8 |" in text and "‡ failure bound above 2^-40" in text
 
 
