@@ -1,7 +1,7 @@
 """The thesis' tables of times: every printed column as a line, and below it the rows that stand for it.
 
 A row of a toy set has the thesis' ring, which is not secure; one of a secure set answers the same database. And the
-table that the thesis lacks, of BFV and GBFV at equal noise.
+table that the thesis lacks: BFV and GBFV over one ring.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ METRICS = {
 }
 """Columns of the thesis' metrics."""
 MINUTE = 60.0
-EQUAL = spec("thesis/equal")
+PACKING = spec("thesis/packing")
 SHARED: dict[str, Any] = spec("thesis/shared").words
 """Sentences of the notes of several tables."""
 STEPS = {
@@ -148,8 +148,8 @@ def _packed(row: dict[str, Any]) -> Line:
     }
 
 
-def equal(rows: Iterable[dict[str, Any]]) -> Table:
-    """BFV and GBFV at equal noise: a block a database and protocol, from short slots to long ones."""
+def packing(rows: Iterable[dict[str, Any]]) -> Table:
+    """How plaintexts are packed: a block a database and protocol, from short slots to long ones."""
     found = [(row, _packed(row)) for row in rows]
     found.sort(
         key=lambda each: (
@@ -158,11 +158,11 @@ def equal(rows: Iterable[dict[str, Any]]) -> Table:
             each[1]["slot_bits"] or 0,
         )
     )
-    lines = [Row(_marked(EQUAL, row, values), row["id"] or "", status_text(row)) for row, values in found]
+    lines = [Row(_marked(PACKING, row, values), row["id"] or "", status_text(row)) for row, values in found]
     data = [
         {"database": shape_text(row["records"], row["record_bits"]), "protocol": row["protocol"], "set": row["set"]}
         | values
         for row, values in found
     ]
     shown = [row for row, _ in found]
-    return EQUAL.table(lines, data, footnotes(shown), provenance=provenance(shown))
+    return PACKING.table(lines, data, footnotes(shown), provenance=provenance(shown))
