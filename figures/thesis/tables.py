@@ -149,13 +149,13 @@ def _packed(row: dict[str, Any]) -> Line:
 
 
 def packing(rows: Iterable[dict[str, Any]]) -> Table:
-    """How plaintexts are packed: a block a database and protocol, from short slots to long ones."""
+    """How plaintexts are packed: a block a database and protocol, from many slots to few."""
     found = [(row, _packed(row)) for row in rows]
     found.sort(
         key=lambda each: (
             each[0]["records"] * each[0]["record_bits"],
             place(each[0]["protocol"]),
-            each[1]["slot_bits"] or 0,
+            -(each[1]["slots"] or 0),
         )
     )
     lines = [Row(_marked(PACKING, row, values), row["id"] or "", status_text(row)) for row, values in found]

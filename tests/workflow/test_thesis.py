@@ -72,8 +72,8 @@ def test_a_plaintext_is_packed_as_its_layout_and_noise_say(tmp_path):
     joined = frame.join(frame.load_records(tmp_path), frame.load_predictions(None), {})
     lines = tables.packing(frame.rows(joined, frame.load_predictions(None))).data.to_dict("records")
     assert len(lines) == len(found)
-    slots = [line["slot_bits"] for line in lines]
-    assert slots == sorted(slots)
+    slots = [line["slots"] for line in lines]
+    assert slots == sorted(slots, reverse=True)
     by_set = {line["set"]: line for line in lines}
     whole, halves = (by_set[f"pirana/gbfv-n4096-{bits}"] for bits in (31, 63))
     assert (whole["slots"], halves["slots"]) == (2048, 1024)
