@@ -212,7 +212,7 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     contents = options.pop("contents", ["random"])
     options.setdefault("repetitions", profile["repetitions"])
     if profile["noise_seconds"] is not None:
-        options["noise_seconds"] = profile["noise_seconds"]
+        options.setdefault("noise_seconds", profile["noise_seconds"])
     # The shapes of every series that has none of its own.
     grid = experiment.get("grid", {"records": [], "record_bits": []})
     cross = product(map(count, grid["records"]), map(count, grid["record_bits"]))

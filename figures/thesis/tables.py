@@ -1,10 +1,12 @@
 """The thesis' tables of times: every printed column as a line, and below it the rows that stand for it.
 
-A row of a toy set has the thesis' ring, which is not secure; one of a secure set answers the same database.
+A row of a toy set has the thesis' ring, which is not secure; one of a secure set answers the same database. And the
+table that the thesis lacks: BFV and GBFV over one ring.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from math import log2
 from statistics import median
 from typing import Any
 
@@ -35,6 +37,9 @@ METRICS = {
 }
 """Columns of the thesis' metrics."""
 MINUTE = 60.0
+PACKING = spec("thesis/packing")
+SHARED: dict[str, Any] = spec("thesis/shared").words
+"""Sentences of the notes of several tables."""
 STEPS = {
     "selection": ("answer_expansion", "answer_selection"),
     "product": ("answer_rotations", "answer_product", "answer_giant_steps", "answer_sum"),
@@ -93,6 +98,16 @@ def _cells(words: Spec, values: Line) -> dict[str, Cell]:
     return {c.key: c.cell(values) for c in words.columns if c.cell is not None and c.key not in MAKERS}
 
 
+def _marked(words: Spec, row: dict[str, Any], values: Line) -> dict[str, Cell]:
+    """The cells of one of our rows, with the marks that it deserves."""
+    cells = {
+        key: Cell(cell.text, of_value(row, False) if cell.text else "", cell.sort)
+        for key, cell in _cells(words, values).items()
+    }
+    cells |= {"database": database(row), "security": security(row), "failure": failure(row)}
+    return cells | {"series": Cell(series_name(row["protocol"], row["set"]), symbols(marks_of(row)))}
+
+
 def _lines(words: Spec, rows: Iterable[dict[str, Any]], columns: list[Line]) -> Iterator[tuple[Row, Line]]:
     ours: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     ids = declared()
@@ -105,12 +120,7 @@ def _lines(words: Spec, rows: Iterable[dict[str, Any]], columns: list[Line]) -> 
         yield Row(_cells(words, line) | head), shape | line | {"source": "paper"}
         for row in ours[OWN[line["name"]], line["id"]]:
             values = _ours(row, line)
-            cells = {
-                key: Cell(cell.text, of_value(row, False) if cell.text else "", cell.sort)
-                for key, cell in _cells(words, values).items()
-            }
-            cells |= {"database": database(row), "security": security(row), "failure": failure(row)}
-            cells["series"] = Cell(series_name(row["protocol"], row["set"]), symbols(marks_of(row)))
+            cells = _marked(words, row, values)
             if has(values["faster"]):
                 cells["faster"] = Cell(significant(values["faster"], 3), of_value(row, False), values["faster"])
             yield Row(cells, row["id"] or "", status_text(row)), shape | values | {"source": row["set"]}
@@ -123,4 +133,36 @@ def table(rows: Iterable[dict[str, Any]], expected: pd.DataFrame, number: str) -
     shown = [row for row in rows if ids & held.get((row["set"], row["records"], row["record_bits"]), frozenset())]
     lines = list(_lines(words, shown, columns))
     data = [line for _, line in lines]
-    return words.table([row for row, _ in lines], data, footnotes(shown), provenance=provenance(shown))
+    return words.table([row for row, _ in lines], data, footnotes(shown), provenance=provenance(shown), **SHARED)
+
+
+def _packed(row: dict[str, Any]) -> Line:
+    """How one of our rows packs plaintexts, its noise before answers are switched, and its seconds."""
+    values = _ours(row, {})
+    bits = (row["description"] or {}).get("layout", {}).get("entry_bits")
+    noise = next((each for each in row["noise"] or [] if each["stage"] == "sum"), None)
+    return values | {
+        "slot_bits": bits,
+        "plaintext_bits": values["slots"] * bits if values["slots"] and bits else None,
+        "noise": log2(noise["stddev"] / noise["threshold"]) if noise else None,
+    }
+
+
+def packing(rows: Iterable[dict[str, Any]]) -> Table:
+    """How plaintexts are packed: a block a database and protocol, from many slots to few."""
+    found = [(row, _packed(row)) for row in rows]
+    found.sort(
+        key=lambda each: (
+            each[0]["records"] * each[0]["record_bits"],
+            place(each[0]["protocol"]),
+            -(each[1]["slots"] or 0),
+        )
+    )
+    lines = [Row(_marked(PACKING, row, values), row["id"] or "", status_text(row)) for row, values in found]
+    data = [
+        {"database": shape_text(row["records"], row["record_bits"]), "protocol": row["protocol"], "set": row["set"]}
+        | values
+        for row, values in found
+    ]
+    shown = [row for row, _ in found]
+    return PACKING.table(lines, data, footnotes(shown), provenance=provenance(shown))

@@ -11,7 +11,6 @@ import synthetic_inspire as synthetic
 from inspire_rows import build, load, standing
 from pirlab_figures.cli import main
 from pirlab_figures.drawings import FIGURES, TABLES
-from pirlab_figures.inspire import batch as inspire_batch
 from pirlab_figures.inspire import breakdown as inspire_breakdown
 from pirlab_figures.inspire import errata as inspire_notes
 from pirlab_figures.inspire import figure1 as inspire_figure1
@@ -21,6 +20,7 @@ from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.lib.spec import spec
+from pirlab_figures.runs import batches
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPECTED = ROOT / "experiments" / "expected"
@@ -293,14 +293,17 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
 
     alone = synthetic.record(*shape) | {"phases": phases(0.05), "updates": 1, "id": "alone"}
     batch = synthetic.record(*shape) | {"phases": phases(0.16), "updates": 1000, "queries": 8, "id": "batch"}
-    other = synthetic.record("inspire", "other", 2**24, 512, layout) | {"id": "other"}
-    for document in (alone, batch, other):
+    other = synthetic.record("inspire", "other", 2**24, 512, layout) | {"phases": phases(0.06), "id": "other"}
+    buckets = synthetic.record("inspire", "two", 2**24, 512, layout)
+    buckets |= {"phases": phases(0.1), "queries": 8, "id": "buckets"}
+    for document in (alone, batch, other, buckets):
         (tmp_path / f"{document['id']}.json").write_text(json.dumps(document))
     joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(None), {})
-    table = inspire_batch.build(joined)
-    first, second = table.data.to_dict("records")
+    table = batches.build(joined)
+    first, second, third = table.data.to_dict("records")
     assert (first["record_id"], second["record_id"]) == ("batch", "alone"), "sets without a batch are left out"
     assert (first["gain"], first["query_s"]) == (pytest.approx(2.5), pytest.approx(0.02)) and pd.isna(second["gain"])
+    assert (third["record_id"], third["gain"]) == ("buckets", pytest.approx(4)), "against the soonest of other sets"
     assert first["upload_bytes"] == second["upload_bytes"] / 8, "bytes of a query"
     assert (first["update_s"], first["update_share"]) == (1.0, pytest.approx(1 / 3))
     cells = table.rows[0].cells
@@ -310,7 +313,7 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     document = synthetic.prediction(batch, bits=121.3, failure=-13.4)
     (tmp_path / "predicted").write_text(json.dumps([document]))
     joined = loader.join(loader.load_records(tmp_path), loader.load_predictions(tmp_path / "predicted"), {})
-    text = inspire_batch.build(joined).markdown()
+    text = batches.build(joined).markdown()
     assert "| InsPIRe one†‡ | 121.3† | -13‡ | 8 |" in text and "‡ failure bound above 2^-40" in text
 
 

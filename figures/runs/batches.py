@@ -2,9 +2,11 @@
 
 Queries answered together read the database and the packing tables once. An update encodes the changed records, corrects
 the hint, and rebuilds the packing tables that they touch. A line is a row of the experiment; its single queries are
-those of rows of the same set and shape with one query, here or in the experiments shown with it.
+those of rows with one query at the same database, here or in the experiments shown with it: of the same set or, where a
+set answers batches only, those of the protocol's set that is soonest there.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -19,26 +21,26 @@ UPDATE = "update_server"
 
 
 SPEC = spec(
-    "inspire/batch",
+    "runs/batches",
     tables=lambda row: Cell(f"{row['tables_rebuilt']} of {row['tables']}" if row.get("tables") else ""),
     parts=lambda row: Cell(", ".join(f"{name} {significant(s, 3)}" for name, s in row["parts"].items())),
 )
 
 
-def _enrich(row: dict[str, Any], single: dict[tuple[Any, ...], float]) -> dict[str, Any]:
-    """A record with the CSV's columns in base units; bytes are a query's."""
+def _enrich(row: dict[str, Any], single: dict[str, Any] | None) -> dict[str, Any]:
+    """A record with the CSV's columns in base units; bytes are a query's. single: what a batch is held against."""
     row = row | {"record_id": row["id"], "marks": " ".join(marks_of(row)), "parts": {}, "update_parts": ""}
     row["updates"] = (row.get("document") or {}).get("updates") or 0
     if row["status"] != "ok":
         return row
     layout = (row.get("description") or {}).get("layout") or {}
-    alone, queries = single.get(_whose(row)), row["queries"]
+    alone, queries = (single or row)["answer_s"], row["queries"]
     medians = {p["name"]: quartiles(p["seconds"])[1] for p in row["phases"] if p["seconds"]}
     update, whole = medians.get(UPDATE), (UPDATE, "update_client")
     parts = {n.removeprefix("update_"): s for n, s in medians.items() if n.startswith("update_") and n not in whole}
     row |= {key: row[key] / queries for key in ("upload_bytes", "download_bytes")}
-    row |= {"query_s": row["answer_s"] / queries, "single_answer_s": alone}
-    row |= {"gain": queries * alone / row["answer_s"] if alone and queries > 1 else None}
+    row |= {"query_s": row["answer_s"] / queries, "single_answer_s": alone if single or queries == 1 else None}
+    row |= {"gain": queries * alone / row["answer_s"] if single else None}
     row |= {key: layout.get(key) for key in ("tables", "tables_rebuilt")}
     row |= {"update_s": update, "parts": {name.replace("_", " "): s for name, s in parts.items()}}
     row["update_parts"] = "; ".join(f"{name} {seconds:.6g}" for name, seconds in row["parts"].items())
@@ -46,17 +48,27 @@ def _enrich(row: dict[str, Any], single: dict[tuple[Any, ...], float]) -> dict[s
     return row
 
 
-def _whose(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[key] for key in ("set", "sha256", "records", "record_bits", "threads"))
+def _single(batch: dict[str, Any], rows: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """The row of one query that a batch is held against."""
+
+    def same(row: dict[str, Any], *keys: str) -> bool:
+        return all(row[key] == batch[key] for key in ("protocol", "records", "record_bits", "threads", *keys))
+
+    at_hand = [row for row in rows if row["status"] == "ok" and row["queries"] == 1 and same(row)]
+    own = [row for row in at_hand if same(row, "set", "sha256")]
+    return min(own or at_hand, key=lambda row: float(row["answer_s"]), default=None)
 
 
 def build(joined: pd.DataFrame) -> Table:
-    """The table from joined records: batches, below each the single query of its set and shape."""
+    """The table from joined records: batches, and the single queries that they are held against."""
     found = dicts(joined)
-    single = {_whose(row): row["answer_s"] for row in found if row["status"] == "ok" and row["queries"] == 1}
-    wanted = {_whose(row) for row in found if row["queries"] > 1}
-    source = [row for row in found if _whose(row) in wanted and (row["queries"] > 1 or row["status"] == "ok")]
-    source.sort(key=lambda row: (row["records"] * row["record_bits"], row["record_bits"], row["set"], -row["queries"]))
-    data = [_enrich(row, single) for row in source]
+    singles = {row["id"]: _single(row, found) for row in found if row["queries"] > 1}
+    shown = {row["id"]: row for row in found if row["queries"] > 1}
+    shown |= {row["id"]: row for row in singles.values() if row is not None}
+    source = sorted(
+        shown.values(),
+        key=lambda row: (row["records"] * row["record_bits"], row["record_bits"], row["set"], -row["queries"]),
+    )
+    data = [_enrich(row, singles.get(row["id"])) for row in source]
     rows = [SPEC.row(row, row["id"], status_text(row)) for row in data]
     return SPEC.table(rows, data, footnotes(source), provenance=provenance(source))
