@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from pirlab_estimator.sets import AS_PUBLISHED
+
 from .marks import insecure
 from .protocols import PROTOCOLS, protocol
 
@@ -14,7 +16,7 @@ def series_id(owner: str, of_set: str, kind: str | None) -> str:
     """The series of a set: its own name, or of protocols with a set for each size of a database, those of a kind."""
     if not protocol(owner).sized:
         return of_set
-    return f"{owner}/{'published' if kind == 'published' else 'secure'}"
+    return f"{owner}/{'published' if kind in AS_PUBLISHED else 'secure'}"
 
 
 def order(records: Iterable[dict[str, Any]]) -> list[tuple[str, str, bool]]:
@@ -24,5 +26,5 @@ def order(records: Iterable[dict[str, Any]]) -> list[tuple[str, str, bool]]:
         owner, series = record["protocol"], record.get("series") or record["set"]
         below = found.get(series, (None,) * 5)[-1] or insecure(record)
         place = LEADING.index(owner) if owner in LEADING else len(LEADING)
-        found[series] = (place, record["source_kind"] != "published", series, owner, below)
+        found[series] = (place, record["source_kind"] not in AS_PUBLISHED, series, owner, below)
     return [(owner, series, below) for _, _, series, owner, below in sorted(found.values(), key=lambda f: f[:3])]
