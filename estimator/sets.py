@@ -15,6 +15,9 @@ from .paths import ROOT, pirlab_binary
 Changes = Mapping[str, Any]
 """Values that stand instead of a set's own, by dotted key."""
 
+AS_PUBLISHED = ("published", "reference")
+"""The kinds of sets that a paper or its authors' code has."""
+
 
 def set_name(parameters: Mapping[str, Any]) -> str:
     """The name of a set with a row's changes: `inspire/repaired with folding.rows=8192`."""

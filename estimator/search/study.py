@@ -28,7 +28,7 @@ from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from ..outputs import write
 from ..paths import RESULTS, ROOT
-from ..sets import every_set, resolve
+from ..sets import AS_PUBLISHED, every_set, resolve
 from . import at_hand, axes
 from .bounds import Bounds, BoundsError, Objective, Updates
 from .choose import best_of, committed, unsearched
@@ -211,7 +211,7 @@ def _sets(protocol: str) -> dict[str, Literal]:
 
 def _published(protocol: str, evaluator: Evaluator) -> Iterator[tuple[str, Literal, Figures]]:
     """The published sets of params/ that take the database, secure or not, right or not."""
-    kept = {name: each for name, each in _sets(protocol).items() if each["source"]["kind"] == "published"}
+    kept = {name: each for name, each in _sets(protocol).items() if each["source"]["kind"] in AS_PUBLISHED}
     for (stem, literal), figures in zip(kept.items(), evaluator(list(kept.values()))):
         if figures.refused is None:
             yield stem, literal, figures

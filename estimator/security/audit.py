@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..modulus import format_modulus
-from ..sets import set_name
+from ..sets import AS_PUBLISHED, set_name
 from .assess import predict_security
 from .attacks import MODEL, SECURITY_TARGET, SHAPE
 from .instance import Instance
@@ -102,7 +102,7 @@ def own_sets(descriptions: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 #: Sets of params/ that figures show, by where they are from: toys and the many that searches found are in tables only.
-SHOWN_KINDS = ("published", "repaired", "own")
+SHOWN_KINDS = (*AS_PUBLISHED, "repaired", "own")
 
 
 def label_own(rows: Sequence[dict[str, Any]]) -> None:

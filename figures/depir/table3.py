@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.sets import AS_PUBLISHED
 
 from ..lib.cells import MAKERS, database, failure, security
 from ..lib.frame import status_text
@@ -108,7 +109,7 @@ def _cells(values: dict[str, Any], row: dict[str, Any] | None = None) -> dict[st
 def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple[Row, dict[str, Any]]]:
     printed, rates = _printed(expected), _rates(expected)
     own: dict[tuple[int, int], list[dict[str, Any]]] = {}
-    for row in sorted(rows, key=lambda row: (row["source_kind"] != "published", row["set"])):
+    for row in sorted(rows, key=lambda row: (row["source_kind"] not in AS_PUBLISHED, row["set"])):
         own.setdefault((row["records"], row["record_bits"]), []).append(row)
     for shape in [*printed, *sorted(set(own) - set(printed))]:
         place = {"records": shape[0], "record_bits": shape[1]}

@@ -14,7 +14,7 @@ import pandas as pd
 from pirlab_estimator.paths import ROOT
 from pirlab_estimator.records import InputError
 from pirlab_estimator.search.text import count
-from pirlab_estimator.sets import labelled, series
+from pirlab_estimator.sets import AS_PUBLISHED, labelled, series
 
 from .data import data
 from .frame import dicts, quartiles
@@ -144,7 +144,7 @@ class Measured:
     def published(self) -> bool:
         """Whether its messages are those of a set that a paper or its authors' code has: also InsPIRe's sets modulo
         65537, our own but for that as published modulo 65535."""
-        if self.row["source_kind"] == "published":
+        if self.row["source_kind"] in AS_PUBLISHED:
             return True
         layout = (self.row.get("description") or {}).get("layout") or {}
         gadgets = [layout.get(key) or {} for key in ("packing_gadget", "rgsw_gadget")]

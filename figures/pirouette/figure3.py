@@ -10,6 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from pirlab_estimator.sets import AS_PUBLISHED
 
 from ..lib import style
 from ..lib.marks import PREDICTED, footnotes, mark_notes, marks_of, provenance, superscripts, symbols
@@ -37,7 +38,7 @@ def bars(rows: Sequence[dict[str, Any]], expected: pd.DataFrame) -> list[dict[st
         found.setdefault((base["records"], threads), base)[row["metric"]] = row["seconds"]
     own: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in shown(rows, predictions=True):
-        if row.get("source_kind") == "published":  # Table 7 has them: their bars would bear the same names
+        if row.get("source_kind") in AS_PUBLISHED:  # Table 7 has them: their bars would bear the same names
             continue
         line = {key: row[key] for key in ("protocol", "set", "records", "record_bits", "threads", "status")}
         line |= {step: seconds for step, seconds in steps(row).items() if step in PHASE0}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.sets import AS_PUBLISHED
 
 from ..lib.marks import PREDICTED, marks_of, predicted
 from ..lib.output import words
@@ -135,7 +136,7 @@ def drawn(owner: str, kind: str | None, record_bits: int) -> bool:
     its = protocol(owner)
     if not its.sized:
         return True
-    return record_bits in RECORD_SIZES and (its.published_series or kind != "published")
+    return record_bits in RECORD_SIZES and (its.published_series or kind not in AS_PUBLISHED)
 
 
 def shown(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from ..lib.cells import failure, number, security
 from ..lib.frame import status_text
-from ..lib.marks import SYMBOLS, footnotes, marks_of, of_value, provenance, symbols
+from ..lib.marks import SYMBOLS, failing, footnotes, insecure, marks_of, of_value, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
 from ..lib.protocols import IDS, PAPERS, paper_name, protocol, series_name
@@ -94,9 +94,10 @@ def _costed(
     key: Key, configs: Mapping[str, dict[str, float]], blocks: list[dict[str, Any]], plain: list[dict[str, Any]]
 ) -> Iterator[tuple[Row, dict[str, Any]]]:
     """The paper's form: as many blocks as its query has bytes for, each at the seconds of one that was measured here,
-    and the answer without a cipher, as measured on one thread."""
+    and the answer without a cipher, as measured on one thread, of a set that reaches its targets if one ran."""
     count = configs[ONE]["query_size"] / BLOCK_BYTES
     answers = [row for row in plain if row["threads"] == 1 and row["status"] == "ok"]
+    answers.sort(key=lambda row: insecure(row) or failing(row))
     if not answers:
         return
     one = None
@@ -106,9 +107,10 @@ def _costed(
         printed = configs[ONE]["server_time"] if block["threads"] == 1 else None
         one = seconds if block["threads"] == 1 else one
         speedup = one / seconds if one and block["threads"] > 1 else None
-        what = f"here, costed: {count:.0f} blocks of {significant(each, 3)} s and {paper_name(PAPER_NAMES[PLAIN])}"
+        respire = series_name(answer["protocol"], answer["set"])
+        what = f"here, costed: {count:.0f} blocks of {significant(each, 3)} s and {respire}"
         cells = {
-            "source": Cell(what, symbols(marks_of(block))),
+            "source": Cell(what, symbols(dict.fromkeys([*marks_of(block), *marks_of(answer)]))),
             "threads": Cell(str(block["threads"])),
             "security": security(block),
             "query_size": _total("query_size", count * BLOCK_BYTES),

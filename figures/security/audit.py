@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.security.attacks import bits_text
-from pirlab_estimator.sets import set_name
+from pirlab_estimator.sets import AS_PUBLISHED, set_name
 
 from ..lib import frame
 from ..lib import paper as papers
@@ -82,7 +82,7 @@ def lines(
     groups: dict[str, list[dict[str, Any]]] = {}
     sources = {set_name(d["parameters"]): d["parameters"].get("source") for d in described.values()}
     for row in audit.sets:
-        if row["set"] and (row["kind"] == "published" or _stands_for_a_column(row, sources, sizes)):
+        if row["set"] and (row["kind"] in AS_PUBLISHED or _stands_for_a_column(row, sources, sizes)):
             groups.setdefault(row["set"], []).append(row)
     for name, instances in groups.items():
         source = sources.get(name) or {}
@@ -145,7 +145,7 @@ def claimed_bytes(
             # A column is of one layout; where several sets have its database, it is that of the closest, and of ours,
             # which may differ in what does not change bytes, that with the plainest name.
             closest = [ours for ours, distance in zip(hits, off) if distance == min(off)]
-            published = [ours for ours in closest if ours.row["source_kind"] == "published"]
+            published = [ours for ours in closest if ours.row["source_kind"] in AS_PUBLISHED]
             for ours in published or sorted(closest, key=lambda ours: len(ours.row["set"]))[:1]:
                 sent = (ours.values, ours.described)
                 add(ours.row["set"], f"{column.database}, Table {table}", total, sent)

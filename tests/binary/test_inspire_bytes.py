@@ -9,7 +9,7 @@ from functools import cache
 
 import committed
 import pytest
-from pirlab_estimator.sets import set_name
+from pirlab_estimator.sets import AS_PUBLISHED, set_name
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
 from published_bytes import (
@@ -108,7 +108,7 @@ def test_records_of_published_sets_are_all_held():
     for record in records().values():
         description = record["description"]
         name, bits = set_name(description["parameters"]), description["shape"]["database_bits"]
-        own = description["parameters"]["source"]["kind"] == "published"
+        own = description["parameters"]["source"]["kind"] in AS_PUBLISHED
         if bits not in (2**33, 2**36) or not (own or re.fullmatch(SETS.get(record["protocol"], ""), name)):
             continue
         if not any(measures(of, description) for of in CONFIGURATIONS):

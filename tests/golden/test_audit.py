@@ -158,10 +158,10 @@ def test_limits_agree_with_the_lattice_estimators_grid() -> None:
 
 
 def test_figures_name_the_papers_sets_and_their_repairs() -> None:
-    kinds = ("published", "repaired", "own", "searched", "toy")
+    kinds = ("published", "reference", "repaired", "own", "searched", "toy")
     rows = audit.own_sets([described(f"x/{kind}", 1000 + i, kind) for i, kind in enumerate(kinds)])
     audit.label_own(rows)
-    assert [row["label"] for row in rows] == ["x/published", "x/repaired", "x/own", "", ""]
+    assert [row["label"] for row in rows] == ["x/published", "x/reference", "x/repaired", "x/own", "", ""]
 
 
 def test_outside_the_domain_there_is_a_reason_and_no_number() -> None:

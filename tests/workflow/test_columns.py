@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pirlab_estimator.describe import describe
 from pirlab_estimator.security.assess import predict_security, weakest
-from pirlab_estimator.sets import every_set
+from pirlab_estimator.sets import AS_PUBLISHED, every_set
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.lib.paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Printed
@@ -16,7 +16,7 @@ from pirlab_workflow.experiments import all_experiments, expand, load_experiment
 from pirlab_workflow.files import ROOT
 
 #: Kinds of sets that stand for a column; sets of our own, and found ones, stand beside them.
-STANDING = ("published", "repaired")
+STANDING = (*AS_PUBLISHED, "repaired")
 Place = tuple[str, int, int]
 
 

@@ -17,7 +17,7 @@ use crate::core::text;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceNote {
-    /// Published in a paper, repaired by hand from a published one, our own, found by the search, or a toy.
+    /// Published in a paper, in its authors' code alone, repaired by hand from a published one, our own, found by the search, or a toy.
     pub kind: SourceKind,
     /// The paper that printed the set, or the set that it is derived from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -43,8 +43,10 @@ pub struct SourceNote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SourceKind {
-    /// As printed in a paper or written in its code.
+    /// As printed in a paper.
     Published,
+    /// As the authors' code has it, where the paper does not.
+    Reference,
     /// A published set changed to reach its targets.
     Repaired,
     /// Our own: its digits, messages or layout differ from those of every published set.

@@ -58,11 +58,12 @@ impl Layout {
                 return Ok(layout);
             }
         }
+        let remedy = if let Tiling::Shards(_) = tiling { "take more shards" } else { "split the database" };
         Err(Error::value(
             "plain_moduli",
             format!(
                 "p does not fit: {} records of {} bits take {samples} LWE samples, the table ends at 2^{}. Add a row with a smaller \
-                 modulus, or split the database.",
+                 modulus, or {remedy}.",
                 shape.records,
                 shape.record_bits,
                 moduli.log2_max_samples()

@@ -6,7 +6,7 @@ use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 
 use super::blocks::{block_work, making_bytes};
 use super::keys::key_bytes;
-use super::server::query_bytes;
+use super::server::{TOGETHER, query_bytes};
 use super::{Layout, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
@@ -132,7 +132,7 @@ impl Load<'_> {
         let [key_message, query, answer] = self.message_bytes();
         let server = vec![TableBytes::new("database", stored), TableBytes::new("keys", self.key_bytes())];
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
-        let turned = 2 * poly * layout.baby as u64;
+        let turned = 2 * poly * layout.baby.min(TOGETHER) as u64;
         let products = count(&[queries, 2 * columns, poly]);
         // A query as received, its column and its selector; columns, selected ones and those that are packed.
         let selector = (2 + 4 * set.length(set.selector_gadget) as u64) * poly;
@@ -180,7 +180,10 @@ impl Load<'_> {
         let keys = layout.baby_keys(set.baby_keys) as u64;
         let bases = if keys + 1 < baby { baby / keys } else { u64::from(baby > 1) };
         let turns = shape.digits_work() * bases + shape.switch_work() * (baby - 1) + ring.moves(2 * baby);
-        plan.step("answer", "rotations", turns * queries);
+        // Keys are too many to stay in cache: every turn reads its own from memory.
+        let wide = RingShape { primes: ring.primes + 1, ..ring }.poly_bytes();
+        let read = Work::of(Kind::KeyBytes, &[baby - 1, 2 * shape.rows as u64, wide]);
+        plan.step("answer", "rotations", (turns + read) * queries);
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
         let read = self.stored_bytes().saturating_add(vectors);
         plan.step("answer", "product", PolyMatrix::multiply_work(ring, (layout.baby, self.columns()), queries, read));

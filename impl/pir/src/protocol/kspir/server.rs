@@ -15,6 +15,9 @@ use crate::core::{
 };
 use crate::parts::ring_matrix::workspace;
 
+/// Turns that are stored at a time: a vector's lines of several turns lie side by side, and few of them wait in memory.
+pub(super) const TOGETHER: usize = 8;
+
 /// The database and the keys of all clients.
 pub struct Server {
     engine: Engine,
@@ -71,28 +74,23 @@ impl Server {
 
     /// The encrypted column at every baby step.
     fn rotations(&self, asked: &Asked, threads: usize) -> Result<PolyPairs> {
-        let Engine { layout, baby: gadget, .. } = &self.engine;
-        let keys = &asked.keys.baby;
-        let mut turned: Vec<Rlwe<u32, Ntt>> = Vec::with_capacity(layout.baby);
+        let Engine { layout, baby: gadget, ring, .. } = &self.engine;
+        let mut vector = PolyPairs::zero(ring, layout.baby)?;
         let mut base = asked.column.clone();
-        loop {
-            let left = layout.baby - turned.len() - 1;
-            if left == 0 {
-                turned.push(base);
-                break;
+        vector.set(0, &[[&base.a, &base.b]])?;
+        let mut stored = 1;
+        while stored < layout.baby {
+            let (digits, body) = (gadget.digits(&base.a), base.b.clone());
+            let keys = &asked.keys.baby[..asked.keys.baby.len().min(layout.baby - stored)];
+            for keys in keys.chunks(TOGETHER.max(threads)) {
+                let mut turned = side_by_side(keys.iter(), threads, |key| Ok(gadget.switch(&digits, &body, key)?))?;
+                vector.set(stored, &turned.iter().map(|turned| [&turned.a, &turned.b]).collect::<Vec<_>>())?;
+                stored += turned.len();
+                // What the last key turns is the next base, from which the keys turn further.
+                turned.pop().into_iter().for_each(|last| base = last);
             }
-            let digits = gadget.digits(&base.a);
-            let turn = |key| Ok(gadget.switch(&digits, &base.b, key)?);
-            let mut next = side_by_side(keys.iter().take(left), threads, turn)?;
-            // The last key leads to the next base, from which the others turn further.
-            let leads_on = if left > keys.len() { next.pop() } else { None };
-            turned.push(base);
-            turned.append(&mut next);
-            let Some(next) = leads_on else { break };
-            base = next;
         }
-        let pairs = turned.iter().map(|ciphertext| [&ciphertext.a, &ciphertext.b]);
-        Ok(PolyPairs::new(&self.engine.ring, pairs)?)
+        Ok(vector)
     }
 
     /// A block's column from its sums of baby steps, one for each giant step.

@@ -61,6 +61,8 @@ fn stored_bytes_exceed_the_information_by_less_than_a_fifth_at_1_gb() {
 
 #[test]
 fn a_database_past_the_table_is_refused_with_the_key() {
-    let error = Layout::choose(Shape::new(1 << 46, 1).unwrap(), &table(false), Tiling::Square).unwrap_err();
-    assert!(error.to_string().contains("plain_moduli"));
+    for (tiling, remedy) in [(Tiling::Square, "split the database"), (Tiling::Shards(2), "take more shards")] {
+        let error = Layout::choose(Shape::new(1 << 46, 1).unwrap(), &table(false), tiling).unwrap_err().to_string();
+        assert!(error.contains("plain_moduli") && error.contains(remedy), "{error}");
+    }
 }
