@@ -2,22 +2,25 @@
 
 use ring::{Kind, Modulus, Ring, RingShape, Vectors, Word, Work};
 
-/// Coefficients converted at a time: what they need stays in the first cache.
+/// Coefficients converted at a time, a power of two as degrees are: what they need stays in the first cache.
 const BLOCK: usize = 256;
 
 /// Takes centred numbers modulo Q to residues modulo other primes.
 ///
-/// x = sum_i y_i Q/q_i - v Q with y_i = x (Q/q_i)^-1 modulo q_i and v the nearest integer to sum_i y_i / q_i. That sum is in double
-/// precision, so that x within 2^-45 Q of Q/2 may count as x - Q or x + Q: equal modulo Q, and as small to that part.
+/// x = sum_i y_i Q/q_i - v Q with the parts y_i = x (Q/q_i)^-1 modulo q_i and v the integer nearest to sum_i y_i / q_i. That sum is in
+/// fixed point, so that x within 2^-20 Q of Q/2 may count as x - Q or x + Q: equal modulo Q, and nearly as small.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversion<W> {
     vectors: Vectors,
     from: Vec<Modulus<W>>,
-    /// (Q/q_i)^-1 modulo q_i with its Shoup quotient, and 1/q_i.
-    parts: Vec<(W, W, f64)>,
+    /// (Q/q_i)^-1 modulo q_i.
+    inverses: Vec<W>,
+    /// 2^shift / q_i.
+    reciprocals: Vec<W>,
+    shift: u32,
     to: Vec<Target<W>>,
-    /// Whether sums of products fit 64 bits.
-    narrow: bool,
+    /// Sums of products are below 2 to that.
+    bits: u32,
 }
 
 /// A prime, and what numbers modulo it take.
@@ -48,10 +51,7 @@ impl<W: Word> Conversion<W> {
             let others = from.iter().enumerate().filter(|(j, _)| *j != i);
             others.fold(W::from_u64(1), |product, (_, q)| modulus.mul(product, modulus.reduce_u64(q.value().to_u64())))
         };
-        let part = |(i, q): (usize, &Modulus<W>)| {
-            let inverse = q.inverse(cofactor(q, i)).unwrap_or_default();
-            (inverse, q.shoup(inverse), 1.0 / q.value().to_u64() as f64)
-        };
+        let inverse = |(i, q): (usize, &Modulus<W>)| q.inverse(cofactor(q, i)).unwrap_or_default();
         let target = |modulus: &Modulus<W>| Target {
             modulus: *modulus,
             factors: (0..from.len())
@@ -60,14 +60,33 @@ impl<W: Word> Conversion<W> {
                 .collect(),
         };
         let longest = |moduli: &[Modulus<W>]| moduli.iter().map(|q| q.bits()).max().unwrap_or(0);
-        let terms = from.len() as u32 + 1;
+        let terms = u32::BITS - (from.len() as u32 + 1).leading_zeros();
+        // Reciprocals are below half of a word, and sums of as many products as primes below half of two.
+        let shortest = from.iter().map(|q| q.bits()).min().unwrap_or(2);
+        let shift = (W::BITS + shortest.saturating_sub(2)).min(2 * W::BITS - 1 - terms).max(W::BITS);
+        let reciprocal = |q: &Modulus<W>| W::from_u64(((1u128 << shift) / u128::from(q.value().to_u64())) as u64);
         Self {
-            narrow: longest(from) + longest(to) + u32::BITS - terms.leading_zeros() < u64::BITS,
-            parts: from.iter().enumerate().map(part).collect(),
+            bits: longest(from) + longest(to) + terms,
+            inverses: from.iter().enumerate().map(inverse).collect(),
+            reciprocals: from.iter().map(reciprocal).collect(),
+            shift,
             to: to.iter().map(target).collect(),
             from: from.to_vec(),
             vectors,
         }
+    }
+
+    /// The same numbers, times a scalar modulo each of the other primes.
+    pub(crate) fn times(mut self, scalars: &[W]) -> Self {
+        for (Target { modulus, factors }, scalar) in self.to.iter_mut().zip(scalars) {
+            factors.iter_mut().for_each(|factor| *factor = modulus.mul(*factor, *scalar));
+        }
+        self
+    }
+
+    /// (Q/q_i)^-1 modulo q_i.
+    pub(crate) fn inverses(&self) -> &[W] {
+        &self.inverses
     }
 
     /// Residues limb by limb, `n` of each modulus, to residues of the others.
@@ -79,20 +98,36 @@ impl<W: Word> Conversion<W> {
                 .zip(out.chunks_exact_mut(n))
                 .for_each(|(to, out)| self.vectors.centred_residues(from, input, &to.modulus, out));
         }
+        let mut parts = input.to_vec();
+        for ((q, inverse), part) in self.from.iter().zip(&self.inverses).zip(parts.chunks_exact_mut(n)) {
+            self.vectors.mul_scalar(q, part, *inverse);
+        }
+        self.set(n, &parts, out);
+    }
+
+    /// The residues modulo the others of the numbers of those parts.
+    pub(crate) fn set(&self, n: usize, parts: &[W], out: &mut [W]) {
+        self.of_parts(n, parts, out, |_, out, sums| out.copy_from_slice(sums));
+    }
+
+    /// Adds to residues modulo the others the numbers of those parts.
+    pub(crate) fn add(&self, n: usize, parts: &[W], sums: &mut [W]) {
+        self.of_parts(n, parts, sums, |modulus, out, sums| self.vectors.add(modulus, out, sums));
+    }
+
+    fn of_parts(&self, n: usize, parts: &[W], out: &mut [W], put: impl Fn(&Modulus<W>, &mut [W], &[W])) {
+        let (block, terms) = (BLOCK.min(n), self.from.len());
         // A row of each y_i, and one of v.
-        let mut rows = vec![W::default(); BLOCK.min(n) * (self.from.len() + 1)];
-        for start in (0..n).step_by(BLOCK) {
-            let block = start..n.min(start + BLOCK);
-            let (length, sums) = (block.len(), &mut [0.5f64; BLOCK][..block.len()]);
-            let (scaled, turns) = rows[..length * (self.from.len() + 1)].split_at_mut(length * self.from.len());
-            let parts = scaled.chunks_exact_mut(length).zip(input.chunks_exact(n)).zip(&self.parts);
-            for (q, ((scaled, input), part)) in self.from.iter().zip(parts) {
-                self.vectors.scale_part(q, *part, &input[block.clone()], scaled, sums);
+        let (mut rows, mut sums) = (vec![W::default(); block * (terms + 1)], vec![W::default(); block]);
+        for start in (0..n).step_by(block) {
+            let (scaled, turns) = rows.split_at_mut(block * terms);
+            for (row, part) in scaled.chunks_exact_mut(block).zip(parts.chunks_exact(n)) {
+                row.copy_from_slice(&part[start..start + block]);
             }
-            self.vectors.floors(sums, turns);
-            let rows = &rows[..length * (self.from.len() + 1)];
+            self.vectors.nearest((&self.reciprocals, self.shift), scaled, turns);
             for (Target { modulus, factors }, out) in self.to.iter().zip(out.chunks_exact_mut(n)) {
-                self.vectors.sum_multiples(modulus, (factors, self.narrow), rows, &mut out[block.clone()]);
+                self.vectors.sum_multiples(modulus, (factors, self.bits), &rows, &mut sums);
+                put(modulus, &mut out[start..start + block], &sums);
             }
         }
     }
@@ -129,7 +164,7 @@ impl<W: Word> Division<W> {
 }
 
 /// The product of moduli modulo another.
-fn product<W: Word>(modulus: &Modulus<W>, factors: &[Modulus<W>]) -> W {
+pub(crate) fn product<W: Word>(modulus: &Modulus<W>, factors: &[Modulus<W>]) -> W {
     let residue = |q: &Modulus<W>| modulus.reduce_u64(q.value().to_u64());
     factors.iter().fold(W::from_u64(1), |product, q| modulus.mul(product, residue(q)))
 }

@@ -168,39 +168,41 @@ impl Vectors {
         dispatch!(self.kernel, reduce_signed(modulus, x, out));
     }
 
-    /// scaled = x times a factor, given with its Shoup quotient, and sums += scaled times `reciprocal`.
-    pub fn scale_part<W: Word>(
+    /// The parts of the product of two linear polynomials, each times a factor and over 2^2BITS, modulo an odd q: out = [a c, a d + b c,
+    /// b d] times `factor` for [a, b] of `left` and [c, d] of `right`.
+    pub fn tensor<W: Word>(
         self,
         modulus: &Modulus<W>,
-        (factor, quotient, reciprocal): (W, W, f64),
-        x: &[W],
-        scaled: &mut [W],
-        sums: &mut [f64],
+        left: [&[W]; 2],
+        right: [&[W]; 2],
+        factor: &[W],
+        out: [&mut [W]; 3],
     ) {
-        assert!(x.len() == scaled.len() && x.len() == sums.len());
-        dispatch!(self.kernel, scale_part(modulus, (factor, quotient), reciprocal, x, scaled, sums));
+        let n = factor.len();
+        assert!(left.iter().chain(&right).all(|part| part.len() == n) && out.iter().all(|part| part.len() == n));
+        W::tensor(self, modulus, left, right, factor, out);
     }
 
-    /// out = x rounded down, for x in [0, 2^31).
-    pub fn floors<W: Word>(self, x: &[f64], out: &mut [W]) {
-        assert_eq!(x.len(), out.len());
-        dispatch!(self.kernel, floors(x, out));
+    /// out = the integer nearest to the sum of rows times a factor each, over 2^shift; sums are below 2^(2 BITS - 1), results fit a word.
+    ///
+    /// # Panics
+    /// If there is not a row for each factor, or the shift is shorter than a word.
+    pub fn nearest<W: Word>(self, (factors, shift): (&[W], u32), rows: &[W], out: &mut [W]) {
+        assert_eq!(rows.len(), factors.len() * out.len(), "a row for each factor");
+        assert!(shift >= W::BITS, "a shift by a word or more");
+        if !out.is_empty() {
+            W::nearest(self, factors, shift, rows, out);
+        }
     }
 
-    /// out = the sum of rows times a factor each, modulo q; rows of any numbers lie one after another. `narrow`: sums fit 64 bits.
+    /// out = the sum of rows times a factor each, modulo q; rows of any numbers lie one after another. `bits`: sums are below 2^bits.
     ///
     /// # Panics
     /// If there is not a row for each factor.
-    pub fn sum_multiples<W: Word>(
-        self,
-        modulus: &Modulus<W>,
-        (factors, narrow): (&[W], bool),
-        rows: &[W],
-        out: &mut [W],
-    ) {
+    pub fn sum_multiples<W: Word>(self, modulus: &Modulus<W>, (factors, bits): (&[W], u32), rows: &[W], out: &mut [W]) {
         assert_eq!(rows.len(), factors.len() * out.len(), "a row for each factor");
         if !out.is_empty() {
-            W::sum_multiples(self, modulus, (factors, narrow), rows, out);
+            W::sum_multiples(self, modulus, (factors, bits), rows, out);
         }
     }
 

@@ -60,19 +60,30 @@ fn check<W: Word>(q: u64, len: usize, terms: usize, columns: usize, seed: u64) {
         let (rows, factors) = (left.concat(), residues::<W>(&mut rng, q, terms));
         let sum =
             |i: usize| (0..terms).map(|t| u128::from(left[t][i].to_u64()) * u128::from(factors[t].to_u64())).sum();
-        let narrow = W::BITS == 32 && terms <= 4;
-        vectors.sum_multiples(&modulus, (&factors, narrow), &rows, &mut out);
+        let bits = 2 * modulus.bits() + usize::BITS - terms.leading_zeros();
+        vectors.sum_multiples(&modulus, (&factors, bits), &rows, &mut out);
         expect("sum_multiples", &out, &|i| {
             let sum: u128 = sum(i);
             sum % q128
         });
-        let mut sums = vec![0.5; len];
-        vectors.scale_part(&modulus, (scalar, modulus.shoup(scalar), 1.0 / q as f64), &a, &mut out, &mut sums);
-        expect("scale_part", &out, &|i| wa[i] * u128::from(scalar.to_u64()) % q128);
-        assert!(sums.iter().zip(&out).all(|(sum, x)| *sum == 0.5 + x.to_u64() as f64 * (1.0 / q as f64)), "{kernel}");
-        sums.iter_mut().enumerate().for_each(|(i, sum)| *sum *= i as f64);
-        vectors.floors(&sums, &mut out);
-        expect("floors", &out, &|i| sums[i] as u128);
+        if bits < 2 * W::BITS {
+            let shift = W::BITS + bits % W::BITS;
+            vectors.nearest((&factors, shift), &rows, &mut out);
+            expect("nearest", &out, &|i| {
+                let sum: u128 = sum(i);
+                ((sum >> (shift - 1)) + 1) >> 1
+            });
+        }
+        if q % 2 == 1 {
+            let mut parts = [(); 3].map(|()| vec![W::default(); len]);
+            vectors.tensor(&modulus, [&a, &b], [&acc, &a], &acc, parts.each_mut().map(Vec::as_mut_slice));
+            let radix = modulus.pow(modulus.reduce_u64(2), 2 * u64::from(W::BITS));
+            parts.iter_mut().for_each(|part| vectors.mul_scalar(&modulus, part, radix));
+            let times = |i: usize, sum: u128| sum % q128 * wacc[i] % q128;
+            expect("tensor", &parts[0], &|i| times(i, wa[i] * wacc[i]));
+            expect("tensor", &parts[1], &|i| times(i, wa[i] * wa[i] + wb[i] * wacc[i]));
+            expect("tensor", &parts[2], &|i| times(i, wb[i] * wa[i]));
+        }
         if W::BITS == 32 && modulus.bits() > 3 {
             let base_log2 = modulus.bits().div_ceil(3);
             let mut digits = vec![0; 3 * len];

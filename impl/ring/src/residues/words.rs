@@ -22,7 +22,18 @@ pub trait Word: Residue {
     /// See [`Vectors::reduce`].
     fn reduce(k: Vectors, modulus: &Modulus<Self>, x: &[u64], out: &mut [Self]);
     /// See [`Vectors::sum_multiples`].
-    fn sum_multiples(k: Vectors, modulus: &Modulus<Self>, factors: (&[Self], bool), rows: &[Self], out: &mut [Self]);
+    fn sum_multiples(k: Vectors, modulus: &Modulus<Self>, factors: (&[Self], u32), rows: &[Self], out: &mut [Self]);
+    /// See [`Vectors::tensor`].
+    fn tensor(
+        k: Vectors,
+        modulus: &Modulus<Self>,
+        left: [&[Self]; 2],
+        right: [&[Self]; 2],
+        factor: &[Self],
+        out: [&mut [Self]; 3],
+    );
+    /// See [`Vectors::nearest`].
+    fn nearest(k: Vectors, factors: &[Self], shift: u32, rows: &[Self], out: &mut [Self]);
     /// A vector permuted in aligned blocks of 16.
     fn permute(k: Vectors, slots: &[u32], a: &[Self], out: &mut [Self]);
     /// The numbers below p0 * p1 < 2^64 with those residues, where p0 < p1 and `inverse` = 1 / p0 modulo p1.
@@ -64,13 +75,28 @@ impl Word for u32 {
         dispatch!(k.kernel, reduce_u32(modulus, x, out));
     }
 
-    fn sum_multiples(k: Vectors, modulus: &Modulus<u32>, factors: (&[u32], bool), rows: &[u32], out: &mut [u32]) {
-        let (factors, narrow) = factors;
-        if narrow {
-            dispatch!(k.kernel, sum_multiples_u32(modulus, factors, rows, out));
+    fn sum_multiples(k: Vectors, modulus: &Modulus<u32>, factors: (&[u32], u32), rows: &[u32], out: &mut [u32]) {
+        let (factors, bits) = factors;
+        if bits <= u64::BITS {
+            dispatch!(k.kernel, sum_multiples_u32(modulus, (factors, bits), rows, out));
         } else {
             scalar::sum_multiples(modulus, factors, rows, out);
         }
+    }
+
+    fn tensor(
+        k: Vectors,
+        modulus: &Modulus<u32>,
+        left: [&[u32]; 2],
+        right: [&[u32]; 2],
+        factor: &[u32],
+        out: [&mut [u32]; 3],
+    ) {
+        dispatch!(k.kernel, tensor(modulus, left, right, factor, out));
+    }
+
+    fn nearest(k: Vectors, factors: &[u32], shift: u32, rows: &[u32], out: &mut [u32]) {
+        dispatch!(k.kernel, nearest(factors, shift, rows, out));
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u32], out: &mut [u32]) {
@@ -128,8 +154,23 @@ impl Word for u64 {
         x.iter().zip(out).for_each(|(x, out)| *out = modulus.reduce_u64(*x));
     }
 
-    fn sum_multiples(_: Vectors, modulus: &Modulus<u64>, factors: (&[u64], bool), rows: &[u64], out: &mut [u64]) {
+    fn sum_multiples(_: Vectors, modulus: &Modulus<u64>, factors: (&[u64], u32), rows: &[u64], out: &mut [u64]) {
         scalar::sum_multiples(modulus, factors.0, rows, out);
+    }
+
+    fn tensor(
+        _: Vectors,
+        modulus: &Modulus<u64>,
+        left: [&[u64]; 2],
+        right: [&[u64]; 2],
+        factor: &[u64],
+        out: [&mut [u64]; 3],
+    ) {
+        scalar::tensor(modulus, left, right, factor, out);
+    }
+
+    fn nearest(_: Vectors, factors: &[u64], shift: u32, rows: &[u64], out: &mut [u64]) {
+        scalar::nearest(factors, shift, rows, out);
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u64], out: &mut [u64]) {

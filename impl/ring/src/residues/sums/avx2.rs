@@ -22,10 +22,15 @@ registers!(
     "avx2",
     _mm256_setzero_si256,
     _mm256_set1_epi32,
+    _mm256_set1_epi64x,
     _mm256_loadu_si256,
     _mm256_storeu_si256,
     _mm256_srli_epi64,
+    _mm256_srl_epi32,
     _mm256_add_epi64,
+    _mm256_sub_epi32,
+    _mm256_or_si256,
+    _mm256_min_epu32,
     _mm256_mul_epu32
 );
 

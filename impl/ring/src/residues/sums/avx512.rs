@@ -29,10 +29,15 @@ registers!(
     "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni",
     _mm512_setzero_si512,
     _mm512_set1_epi32,
+    _mm512_set1_epi64,
     _mm512_loadu_si512,
     _mm512_storeu_si512,
     _mm512_srli_epi64,
+    _mm512_srl_epi32,
     _mm512_add_epi64,
+    _mm512_sub_epi32,
+    _mm512_or_si512,
+    _mm512_min_epu32,
     _mm512_mul_epu32
 );
 

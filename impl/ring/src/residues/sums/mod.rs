@@ -56,7 +56,10 @@ use for_width;
 
 /// What the sums take of a register's instructions.
 macro_rules! registers {
-    ($features:literal, $zero:ident, $splat:ident, $load:ident, $store:ident, $right:ident, $add:ident, $multiply:ident) => {
+    (
+        $features:literal, $zero:ident, $splat:ident, $splat_wide:ident, $load:ident, $store:ident, $right:ident, $shift:ident, $add:ident,
+        $subtract:ident, $or:ident, $min:ident, $multiply:ident
+    ) => {
         #[target_feature(enable = $features)]
         #[inline]
         fn zero() -> Register {
@@ -68,6 +71,13 @@ macro_rules! registers {
         #[inline]
         fn splat(x: u32) -> Register {
             $splat(x as i32)
+        }
+
+        /// A number in every 64-bit lane.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn splat_wide(x: u64) -> Register {
+            $splat_wide(x as i64)
         }
 
         /// # Safety
@@ -93,6 +103,25 @@ macro_rules! registers {
         #[inline]
         fn upper(x: Register) -> Register {
             $right::<32>(x)
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn shift_right(x: Register, count: __m128i) -> Register {
+            $shift(x, count)
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn either(a: Register, b: Register) -> Register {
+            $or(a, b)
+        }
+
+        /// x - q if that is not negative, else x.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn reduce_once(x: Register, q: Register) -> Register {
+            $min(x, $subtract(x, q))
         }
 
         #[target_feature(enable = $features)]
@@ -243,23 +272,86 @@ macro_rules! sums {
         #[target_feature(enable = $features)]
         pub(in crate::residues) fn sum_multiples_u32(
             modulus: &Modulus<u32>,
-            factors: &[u32],
+            (factors, bits): (&[u32], u32),
             rows: &[u32],
             out: &mut [u32],
         ) {
-            let n = out.len();
-            let Some(reduction) = Reduction::new(modulus).filter(|_| n.is_multiple_of(LANES)) else {
-                return scalar::sum_multiples_u32(modulus, factors, rows, out);
+            let Some(reduction) = Reduction::new(modulus).filter(|_| out.len().is_multiple_of(LANES)) else {
+                return scalar::sum_multiples_u32(modulus, (factors, bits), rows, out);
             };
-            for at in (0..n).step_by(LANES) {
-                let mut sums = [zero(); 2];
+            if reduction.bits < 31 && bits <= reduction.bits + 31 {
+                multiples(factors, rows, out, zero(), |sums| merge_short(reduction, sums));
+            } else {
+                multiples(factors, rows, out, zero(), |sums| merge(reduction, sums));
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in crate::residues) fn nearest(factors: &[u32], shift: u32, rows: &[u32], out: &mut [u32]) {
+            if !out.len().is_multiple_of(LANES) {
+                return scalar::nearest(factors, shift, rows, out);
+            }
+            let count = _mm_cvtsi32_si128((shift - u32::BITS) as i32);
+            multiples(factors, rows, out, splat_wide(1 << (shift - 1)), |[even, odd]| {
+                ordered(shift_right(halves::<true>(even, odd), count))
+            });
+        }
+
+        /// What `finish` makes of the even and the odd sums of rows times a factor each, from a first summand on; rows have whole registers.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn multiples(
+            factors: &[u32],
+            rows: &[u32],
+            out: &mut [u32],
+            first: Register,
+            finish: impl Fn([Register; 2]) -> Register,
+        ) {
+            let n = out.len();
+            for (i, out) in out.chunks_exact_mut(LANES).enumerate() {
+                let mut sums = [first; 2];
                 for (row, factor) in rows.chunks_exact(n).zip(factors) {
                     // SAFETY: a row has n elements, a multiple of a register's.
-                    let (x, factor) = (unsafe { load(row.as_ptr().add(at)) }, splat(*factor));
+                    let (x, factor) = (unsafe { load(row.as_ptr().add(i * LANES)) }, splat(*factor));
                     sums = [add_product(sums[0], x, factor), add_product(sums[1], upper(x), factor)];
                 }
-                // SAFETY: as above.
-                unsafe { store(out.as_mut_ptr().add(at), merge(reduction, sums)) };
+                // SAFETY: a register's residues.
+                unsafe { store(out.as_mut_ptr(), finish(sums)) };
+            }
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in crate::residues) fn tensor(
+            modulus: &Modulus<u32>,
+            left: [&[u32]; 2],
+            right: [&[u32]; 2],
+            factor: &[u32],
+            out: [&mut [u32]; 3],
+        ) {
+            if !factor.len().is_multiple_of(LANES) {
+                return scalar::tensor(modulus, left, right, factor, out);
+            }
+            let (q, inverse) = (splat(modulus.value()), splat(modulus.negative_inverse() as u32));
+            // A multiple of 2^32 congruent to the sum times 2^32, over which it is below 2q.
+            let rounded = |sum| add_product(sum, add_product(zero(), sum, inverse), q);
+            for at in (0..factor.len()).step_by(LANES) {
+                // SAFETY: all have as many elements as the factor, a multiple of a register's.
+                let part = |part: &[u32]| unsafe { load(part.as_ptr().add(at)) };
+                let pair = |x| [x, upper(x)];
+                let ([a, b], [c, d]) = (left.map(part).map(pair), right.map(part).map(pair));
+                let factor = pair(part(factor));
+                let products: [[Register; 2]; 3] = [
+                    std::array::from_fn(|i| add_product(zero(), a[i], c[i])),
+                    std::array::from_fn(|i| add_product(add_product(zero(), a[i], d[i]), b[i], c[i])),
+                    std::array::from_fn(|i| add_product(zero(), b[i], d[i])),
+                ];
+                for k in 0..3 {
+                    let [even, odd]: [Register; 2] = std::array::from_fn(|i| {
+                        rounded(add_product(zero(), upper(rounded(products[k][i])), factor[i]))
+                    });
+                    // SAFETY: as above.
+                    unsafe { store(out[k].as_mut_ptr().add(at), reduce_once(either(upper(even), odd), q)) };
+                }
             }
         }
 
