@@ -1,9 +1,6 @@
 //! Numbers from one residue number system in another, and their rounded division by what is dropped.
 
-use ring::{Kind, Modulus, Ring, RingShape, Vectors, Word, Work};
-
-/// Coefficients converted at a time, a power of two as degrees are: what they need stays in the first cache.
-const BLOCK: usize = 256;
+use ring::{Combination, Kind, Modulus, Ring, RingShape, Vectors, Word, Work};
 
 /// Takes centred numbers modulo Q to residues modulo other primes.
 ///
@@ -15,20 +12,8 @@ pub(crate) struct Conversion<W> {
     from: Vec<Modulus<W>>,
     /// (Q/q_i)^-1 modulo q_i.
     inverses: Vec<W>,
-    /// 2^shift / q_i.
-    reciprocals: Vec<W>,
-    shift: u32,
-    to: Vec<Target<W>>,
-    /// Sums of products are below 2 to that.
-    bits: u32,
-}
-
-/// A prime, and what numbers modulo it take.
-#[derive(Clone, Debug)]
-struct Target<W> {
-    modulus: Modulus<W>,
-    /// Q/q_i for every i, and -Q.
-    factors: Vec<W>,
+    to: Vec<Modulus<W>>,
+    sums: Combination<W>,
 }
 
 /// The work of [`Conversion::convert`] for `polynomials` of a ring's degree from the ring's primes to `to` others: a product for each pair of
@@ -47,41 +32,25 @@ pub(crate) fn division_work(dropped: RingShape, kept: usize, polynomials: u64) -
 impl<W: Word> Conversion<W> {
     /// From some moduli to others; all of them are distinct primes.
     pub(crate) fn new(vectors: Vectors, from: &[Modulus<W>], to: &[Modulus<W>]) -> Self {
-        let cofactor = |modulus: &Modulus<W>, i: usize| {
-            let others = from.iter().enumerate().filter(|(j, _)| *j != i);
-            others.fold(W::from_u64(1), |product, (_, q)| modulus.mul(product, modulus.reduce_u64(q.value().to_u64())))
-        };
-        let inverse = |(i, q): (usize, &Modulus<W>)| q.inverse(cofactor(q, i)).unwrap_or_default();
-        let target = |modulus: &Modulus<W>| Target {
-            modulus: *modulus,
-            factors: (0..from.len())
-                .map(|i| cofactor(modulus, i))
-                .chain([modulus.neg(product(modulus, from))])
-                .collect(),
-        };
-        let longest = |moduli: &[Modulus<W>]| moduli.iter().map(|q| q.bits()).max().unwrap_or(0);
-        let terms = u32::BITS - (from.len() as u32 + 1).leading_zeros();
-        // Reciprocals are below half of a word, and sums of as many products as primes below half of two.
-        let shortest = from.iter().map(|q| q.bits()).min().unwrap_or(2);
-        let shift = (W::BITS + shortest.saturating_sub(2)).min(2 * W::BITS - 1 - terms).max(W::BITS);
-        let reciprocal = |q: &Modulus<W>| W::from_u64(((1u128 << shift) / u128::from(q.value().to_u64())) as u64);
-        Self {
-            bits: longest(from) + longest(to) + terms,
-            inverses: from.iter().enumerate().map(inverse).collect(),
-            reciprocals: from.iter().map(reciprocal).collect(),
-            shift,
-            to: to.iter().map(target).collect(),
-            from: from.to_vec(),
-            vectors,
-        }
+        Self::times(vectors, from, to, &vec![W::from_u64(1); to.len()])
     }
 
-    /// The same numbers, times a scalar modulo each of the other primes.
-    pub(crate) fn times(mut self, scalars: &[W]) -> Self {
-        for (Target { modulus, factors }, scalar) in self.to.iter_mut().zip(scalars) {
-            factors.iter_mut().for_each(|factor| *factor = modulus.mul(*factor, *scalar));
+    /// The same numbers, times a scalar modulo each of the other primes; not for [`Self::convert`].
+    pub(crate) fn times(vectors: Vectors, from: &[Modulus<W>], to: &[Modulus<W>], scalars: &[W]) -> Self {
+        let cofactor = |modulus: &Modulus<W>, i: usize| product(modulus, &[&from[..i], &from[i + 1..]].concat());
+        let inverse = |(i, q): (usize, &Modulus<W>)| q.inverse(cofactor(q, i)).unwrap_or_default();
+        let target = |(modulus, scalar): (&Modulus<W>, &W)| {
+            let cofactors = (0..from.len()).map(|i| cofactor(modulus, i));
+            let factors = cofactors.chain([modulus.neg(product(modulus, from))]);
+            (*modulus, factors.map(|factor| modulus.mul(factor, *scalar)).collect())
+        };
+        Self {
+            inverses: from.iter().enumerate().map(inverse).collect(),
+            sums: Combination::new(from, to.iter().zip(scalars).map(target)),
+            from: from.to_vec(),
+            to: to.to_vec(),
+            vectors,
         }
-        self
     }
 
     /// (Q/q_i)^-1 modulo q_i.
@@ -96,7 +65,7 @@ impl<W: Word> Conversion<W> {
                 .to
                 .iter()
                 .zip(out.chunks_exact_mut(n))
-                .for_each(|(to, out)| self.vectors.centred_residues(from, input, &to.modulus, out));
+                .for_each(|(to, out)| self.vectors.centred_residues(from, input, to, out));
         }
         let mut parts = input.to_vec();
         for ((q, inverse), part) in self.from.iter().zip(&self.inverses).zip(parts.chunks_exact_mut(n)) {
@@ -107,29 +76,12 @@ impl<W: Word> Conversion<W> {
 
     /// The residues modulo the others of the numbers of those parts.
     pub(crate) fn set(&self, n: usize, parts: &[W], out: &mut [W]) {
-        self.of_parts(n, parts, out, |_, out, sums| out.copy_from_slice(sums));
+        self.vectors.combine(&self.sums, n, parts, out, false);
     }
 
     /// Adds to residues modulo the others the numbers of those parts.
     pub(crate) fn add(&self, n: usize, parts: &[W], sums: &mut [W]) {
-        self.of_parts(n, parts, sums, |modulus, out, sums| self.vectors.add(modulus, out, sums));
-    }
-
-    fn of_parts(&self, n: usize, parts: &[W], out: &mut [W], put: impl Fn(&Modulus<W>, &mut [W], &[W])) {
-        let (block, terms) = (BLOCK.min(n), self.from.len());
-        // A row of each y_i, and one of v.
-        let (mut rows, mut sums) = (vec![W::default(); block * (terms + 1)], vec![W::default(); block]);
-        for start in (0..n).step_by(block) {
-            let (scaled, turns) = rows.split_at_mut(block * terms);
-            for (row, part) in scaled.chunks_exact_mut(block).zip(parts.chunks_exact(n)) {
-                row.copy_from_slice(&part[start..start + block]);
-            }
-            self.vectors.nearest((&self.reciprocals, self.shift), scaled, turns);
-            for (Target { modulus, factors }, out) in self.to.iter().zip(out.chunks_exact_mut(n)) {
-                self.vectors.sum_multiples(modulus, (factors, self.bits), &rows, &mut sums);
-                put(modulus, &mut out[start..start + block], &sums);
-            }
-        }
+        self.vectors.combine(&self.sums, n, parts, sums, true);
     }
 }
 

@@ -152,7 +152,8 @@ impl<W: Word> Multiplier<W> {
                 vectors.mul_scalar(modulus, limb, modulus.mul(*scalar, radix));
             }
         }
-        Ok(Self { t, remainder: lift.clone().times(&negated), lift, back, ring: ring.clone(), extension })
+        let remainder = Conversion::times(vectors, own, other, &negated);
+        Ok(Self { t, remainder, lift, back, ring: ring.clone(), extension })
     }
 
     /// What the cost of its products depends on.

@@ -63,8 +63,8 @@ pub trait Barrett: Sized {
     fn shoup_quotient(w: Self, q: Self) -> Self;
     /// x * w mod q in [0, 2q) for any x, from the quotient of w.
     fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self;
-    /// The sum of two products of residues, over 2^BITS, mod an odd q, from -1/q modulo 2^BITS (Montgomery).
-    fn montgomery(products: [(Self, Self); 2], q: Self, inverse: Self) -> Self;
+    /// A sum below 2^BITS q, over 2^BITS, mod an odd q, from -1/q modulo 2^BITS (Montgomery).
+    fn montgomery(sum: u128, q: Self, inverse: Self) -> Self;
     /// a + b mod q.
     fn add_mod(a: Self, b: Self, q: Self) -> Self;
     /// a - b mod q.
@@ -98,10 +98,9 @@ macro_rules! barrett {
             }
 
             #[inline(always)]
-            fn montgomery([(a, b), (c, d)]: [(Self, Self); 2], q: Self, inverse: Self) -> Self {
-                let sum = <$wide>::from(a) * <$wide>::from(b) + <$wide>::from(c) * <$wide>::from(d);
+            fn montgomery(sum: u128, q: Self, inverse: Self) -> Self {
                 let multiple = (sum as Self).wrapping_mul(inverse);
-                let whole = sum + <$wide>::from(multiple) * <$wide>::from(q);
+                let whole = sum as $wide + <$wide>::from(multiple) * <$wide>::from(q);
                 Self::reduce_once((whole >> Self::BITS) as Self, q)
             }
 

@@ -4,6 +4,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod combination;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod scalar;
@@ -13,6 +14,7 @@ mod sums;
 mod tests;
 mod words;
 
+pub use combination::Combination;
 pub use words::Word;
 
 use crate::kernel::{Checked, Kernel, KernelError, dispatch};
@@ -183,27 +185,15 @@ impl Vectors {
         W::tensor(self, modulus, left, right, factor, out);
     }
 
-    /// out = the integer nearest to the sum of rows times a factor each, over 2^shift; sums are below 2^(2 BITS - 1), results fit a word.
+    /// Rows combined modulo each of the combination's moduli, in vectors of `n`, of which there is one a row and one a modulus; added to
+    /// residues, if `add`.
     ///
     /// # Panics
-    /// If there is not a row for each factor, or the shift is shorter than a word.
-    pub fn nearest<W: Word>(self, (factors, shift): (&[W], u32), rows: &[W], out: &mut [W]) {
-        assert_eq!(rows.len(), factors.len() * out.len(), "a row for each factor");
-        assert!(shift >= W::BITS, "a shift by a word or more");
-        if !out.is_empty() {
-            W::nearest(self, factors, shift, rows, out);
-        }
-    }
-
-    /// out = the sum of rows times a factor each, modulo q; rows of any numbers lie one after another. `bits`: sums are below 2^bits.
-    ///
-    /// # Panics
-    /// If there is not a row for each factor.
-    pub fn sum_multiples<W: Word>(self, modulus: &Modulus<W>, (factors, bits): (&[W], u32), rows: &[W], out: &mut [W]) {
-        assert_eq!(rows.len(), factors.len() * out.len(), "a row for each factor");
-        if !out.is_empty() {
-            W::sum_multiples(self, modulus, (factors, bits), rows, out);
-        }
+    /// If there are not as many vectors.
+    pub fn combine<W: Word>(self, combination: &Combination<W>, n: usize, rows: &[W], out: &mut [W], add: bool) {
+        assert_eq!(rows.len(), combination.reciprocals.len() * n, "a vector a row");
+        assert_eq!(out.len(), combination.targets.len() * n, "a vector a modulus");
+        W::combine(self, combination, n, rows, out, add);
     }
 
     /// Balanced digits of centred residues, digit by digit: all but the last in [-base/2, base/2), the last what is left, which fits 32 bits.

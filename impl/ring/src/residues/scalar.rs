@@ -1,5 +1,6 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
+use super::combination::{Combination, Target};
 use super::{TILE, Tiles};
 use crate::modulus::Modulus;
 use crate::word::{Barrett, Residue};
@@ -143,45 +144,40 @@ pub(super) fn tensor<W: Residue>(
     factor: &[W],
     out: [&mut [W]; 3],
 ) {
-    let (q, inverse, zero) = (modulus.value(), W::from_u64(modulus.negative_inverse()), W::default());
+    let (q, inverse) = (modulus.value(), modulus.negative_inverse());
+    let product = |a: W, b: W| u128::from(a.to_u64()) * u128::from(b.to_u64());
     let [first, middle, last] = out;
     for (j, factor) in factor.iter().enumerate() {
         let ([a, b], [c, d]) = (left.map(|part| part[j]), right.map(|part| part[j]));
-        let part = |products| W::montgomery([(W::montgomery(products, q, inverse), *factor), (zero, zero)], q, inverse);
-        first[j] = part([(a, c), (zero, zero)]);
-        middle[j] = part([(a, d), (b, c)]);
-        last[j] = part([(b, d), (zero, zero)]);
+        let part = |sum| W::montgomery(product(W::montgomery(sum, q, inverse), *factor), q, inverse);
+        first[j] = part(product(a, c));
+        middle[j] = part(product(a, d) + product(b, c));
+        last[j] = part(product(b, d));
     }
 }
 
-/// See [`super::Vectors::nearest`].
-pub(super) fn nearest<W: Residue>(reciprocals: &[W], shift: u32, rows: &[W], out: &mut [W]) {
-    let n = out.len();
-    for (j, out) in out.iter_mut().enumerate() {
-        let products = rows.chunks_exact(n).zip(reciprocals);
-        let sum = products.fold(1u128 << (shift - 1), |sum, (row, reciprocal)| {
-            sum + u128::from(row[j].to_u64()) * u128::from(reciprocal.to_u64())
-        });
-        *out = W::from_u64((sum >> shift) as u64);
-    }
-}
-
-/// [`super::Vectors::sum_multiples`] of sums that fit 64 bits.
-pub(super) fn sum_multiples_u32(modulus: &Modulus<u32>, (factors, _): (&[u32], u32), rows: &[u32], out: &mut [u32]) {
-    let n = out.len();
-    for (j, out) in out.iter_mut().enumerate() {
-        let products = rows.chunks_exact(n).zip(factors).map(|(row, factor)| u64::from(row[j]) * u64::from(*factor));
-        *out = modulus.reduce_u64(products.sum());
-    }
-}
-
-/// [`super::Vectors::sum_multiples`] of sums that fit 128 bits.
-pub(super) fn sum_multiples<W: Residue>(modulus: &Modulus<W>, factors: &[W], rows: &[W], out: &mut [W]) {
-    let n = out.len();
-    for (j, out) in out.iter_mut().enumerate() {
-        let rows = rows.chunks_exact(n).zip(factors);
-        let products = rows.map(|(row, factor)| u128::from(row[j].to_u64()) * u128::from(factor.to_u64()));
-        *out = modulus.reduce_u128(products.sum());
+/// See [`super::Vectors::combine`].
+pub(super) fn combine<W: Residue>(combination: &Combination<W>, n: usize, rows: &[W], out: &mut [W], add: bool) {
+    let Combination { reciprocals, shift, targets, short } = combination;
+    let sum = |j: usize, factors: &[W], first: u128| {
+        rows.iter()
+            .skip(j)
+            .step_by(n)
+            .zip(factors)
+            .fold(first, |sum, (row, factor)| sum + u128::from(row.to_u64()) * u128::from(factor.to_u64()))
+    };
+    for j in 0..n {
+        let quotient = sum(j, reciprocals, 1 << (shift - 1)) >> shift;
+        for (Target { modulus, factors, inverse }, out) in targets.iter().zip(out.chunks_exact_mut(n)) {
+            let last = factors.last().copied().unwrap_or_default();
+            let sum = sum(j, factors, quotient * u128::from(last.to_u64()));
+            let sum = if *short { sum } else { modulus.reduce_u128(sum).to_u64().into() };
+            let residue = match inverse {
+                Some(inverse) => W::montgomery(sum, modulus.value(), *inverse),
+                None => modulus.reduce_u128(sum),
+            };
+            out[j] = if add { modulus.add(out[j], residue) } else { residue };
+        }
     }
 }
 
