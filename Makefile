@@ -85,7 +85,7 @@ confirm: build
 	$(VENV)/pirlab-security confirm $$(find params -name '*.toml' | LC_ALL=C sort)
 
 bench: tools
-	cd impl && cargo bench --workspace --locked $(TFHE) --bench '*' -- $(if $(ONLY),"$$ONLY")
+	cd impl && GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=4194304 cargo bench --workspace --locked $(TFHE) --bench '*' -- $(if $(ONLY),"$$ONLY")
 
 reference: build
 	$(VENV)/python -m pirlab_workflow.reference --profile="$$PROFILE" --results="$$RESULTS" $(if $(ONLY),--only="$$ONLY")

@@ -5,65 +5,61 @@ use criterion::Criterion;
 use lattice::{Masks, RlweKey, Secret};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use ring::primes::primes_below;
 use ring::{DiscreteGaussian, Kernel, Kind, Ring, Seed, StdDev};
 use std::time::Duration;
 
+/// A protocol's set. The last prime is the special one, if there is one.
 struct Setting {
     name: &'static str,
     n: usize,
-    bits: u32,
-    primes: usize,
+    primes: &'static [u64],
     special: usize,
     base_log2: u32,
     family: Family,
 }
 
+const Q_4096: &[u64] = &[268_369_921, 268_361_729, 268_271_617, 4_169_729];
+
 const SETTINGS: [Setting; 4] = [
     Setting {
-        name: "hintless_4096_90",
+        name: "hintless_4096",
         n: 4096,
-        bits: 45,
-        primes: 2,
+        primes: &[1_073_692_673, 1_073_668_097, 1_073_651_713],
         special: 0,
-        base_log2: 16,
+        base_log2: 15,
         family: Family::Integer { t: 2_056_193 },
     },
     Setting {
-        name: "gbfv_4096_74_b65620",
+        name: "pirana_bfv_4096",
         n: 4096,
-        bits: 37,
-        primes: 2,
+        primes: Q_4096,
         special: 1,
-        base_log2: 61,
-        family: Family::Binomial { k: 512, b: 65620 },
-    },
-    Setting {
-        name: "gbfv_4096_50_b288",
-        n: 4096,
-        bits: 50,
-        primes: 1,
-        special: 1,
-        base_log2: 61,
-        family: Family::Binomial { k: 256, b: 288 },
-    },
-    Setting {
-        name: "bfv_8192_147",
-        n: 8192,
-        bits: 49,
-        primes: 3,
-        special: 1,
-        base_log2: 61,
+        base_log2: 28,
         family: Family::Integer { t: 65537 },
+    },
+    Setting {
+        name: "pirana_gbfv_4096_63",
+        n: 4096,
+        primes: Q_4096,
+        special: 1,
+        base_log2: 28,
+        family: Family::Binomial { k: 1024, b: 65280 },
+    },
+    Setting {
+        name: "pirana_bfv_8192",
+        n: 8192,
+        primes: &[268_369_921, 268_271_617, 268_238_849, 268_189_697, 268_091_393],
+        special: 1,
+        base_log2: 28,
+        family: Family::Integer { t: 67_239_937 },
     },
 ];
 
 type Failure = Box<dyn std::error::Error>;
 
 fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
-    let &Setting { name, n, bits, primes, special, base_log2, family } = setting;
-    let primes: Vec<u64> = primes_below(bits, 2 * n as u64).take(primes + special).collect();
-    let key_ring = Ring::<u64>::new(n, &primes, Kernel::best())?;
+    let &Setting { name, n, primes, special, base_log2, family } = setting;
+    let key_ring = Ring::<u32>::new(n, primes, Kernel::best())?;
     let (gadget, modulus) = (RnsGadget::new(&key_ring, special, base_log2)?, PlainModulus::new(family, n)?);
     let (ring, mut rng) = (gadget.ring().clone(), ChaCha20Rng::seed_from_u64(1));
     let (scheme, error) = (Scheme::new(&ring, &modulus)?, DiscreteGaussian::new(StdDev(3.2))?);
@@ -96,7 +92,7 @@ fn operations(c: &mut Criterion, setting: &Setting) -> Result<(), Failure> {
     let (keys, bodies) = (ChainKeys::new(&gadget, vec![rotation.bodies().clone()])?, [ciphertext.b.clone()]);
     group.bench_function("body_of_a_turn", |b| b.iter(|| chain.turn(&gadget, 32, &bodies, &keys)));
 
-    let multiplier = Multiplier::new(&scheme, 1)?;
+    let multiplier = Multiplier::new(&scheme)?;
     let key = SeededKey::relinearisation(&gadget, &wide, &error, &mut masks, &mut rng)?.expand(&gadget)?;
     group.bench_function("lift", |b| b.iter(|| multiplier.lift(ciphertext.clone())));
     let lifted = multiplier.lift(ciphertext.clone())?;

@@ -1,31 +1,19 @@
 //! Numbers from one residue number system in another, and their rounded division by what is dropped.
 
-use ring::{Kind, Modulus, Ring, RingShape, Vectors, Word, Work};
-
-/// Coefficients converted at a time: what they need stays in the first cache.
-const BLOCK: usize = 256;
+use ring::{Combination, Kind, Modulus, Ring, RingShape, Vectors, Word, Work};
 
 /// Takes centred numbers modulo Q to residues modulo other primes.
 ///
-/// x = sum_i y_i Q/q_i - v Q with y_i = x (Q/q_i)^-1 modulo q_i and v the nearest integer to sum_i y_i / q_i. That sum is in double
-/// precision, so that x within 2^-45 Q of Q/2 may count as x - Q or x + Q: equal modulo Q, and as small to that part.
+/// x = sum_i y_i Q/q_i - v Q with the parts y_i = x (Q/q_i)^-1 modulo q_i and v the integer nearest to sum_i y_i / q_i. That sum is in
+/// fixed point, so that x within 2^-20 Q of Q/2 may count as x - Q or x + Q: equal modulo Q, and nearly as small.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversion<W> {
     vectors: Vectors,
     from: Vec<Modulus<W>>,
-    /// (Q/q_i)^-1 modulo q_i with its Shoup quotient, and 1/q_i.
-    parts: Vec<(W, W, f64)>,
-    to: Vec<Target<W>>,
-    /// Whether sums of products fit 64 bits.
-    narrow: bool,
-}
-
-/// A prime, and what numbers modulo it take.
-#[derive(Clone, Debug)]
-struct Target<W> {
-    modulus: Modulus<W>,
-    /// Q/q_i for every i, and -Q.
-    factors: Vec<W>,
+    /// (Q/q_i)^-1 modulo q_i.
+    inverses: Vec<W>,
+    to: Vec<Modulus<W>>,
+    sums: Combination<W>,
 }
 
 /// The work of [`Conversion::convert`] for `polynomials` of a ring's degree from the ring's primes to `to` others: a product for each pair of
@@ -44,30 +32,30 @@ pub(crate) fn division_work(dropped: RingShape, kept: usize, polynomials: u64) -
 impl<W: Word> Conversion<W> {
     /// From some moduli to others; all of them are distinct primes.
     pub(crate) fn new(vectors: Vectors, from: &[Modulus<W>], to: &[Modulus<W>]) -> Self {
-        let cofactor = |modulus: &Modulus<W>, i: usize| {
-            let others = from.iter().enumerate().filter(|(j, _)| *j != i);
-            others.fold(W::from_u64(1), |product, (_, q)| modulus.mul(product, modulus.reduce_u64(q.value().to_u64())))
+        Self::times(vectors, from, to, &vec![W::from_u64(1); to.len()])
+    }
+
+    /// The same numbers, times a scalar modulo each of the other primes; not for [`Self::convert`].
+    pub(crate) fn times(vectors: Vectors, from: &[Modulus<W>], to: &[Modulus<W>], scalars: &[W]) -> Self {
+        let cofactor = |modulus: &Modulus<W>, i: usize| product(modulus, &[&from[..i], &from[i + 1..]].concat());
+        let inverse = |(i, q): (usize, &Modulus<W>)| q.inverse(cofactor(q, i)).unwrap_or_default();
+        let target = |(modulus, scalar): (&Modulus<W>, &W)| {
+            let cofactors = (0..from.len()).map(|i| cofactor(modulus, i));
+            let factors = cofactors.chain([modulus.neg(product(modulus, from))]);
+            (*modulus, factors.map(|factor| modulus.mul(factor, *scalar)).collect())
         };
-        let part = |(i, q): (usize, &Modulus<W>)| {
-            let inverse = q.inverse(cofactor(q, i)).unwrap_or_default();
-            (inverse, q.shoup(inverse), 1.0 / q.value().to_u64() as f64)
-        };
-        let target = |modulus: &Modulus<W>| Target {
-            modulus: *modulus,
-            factors: (0..from.len())
-                .map(|i| cofactor(modulus, i))
-                .chain([modulus.neg(product(modulus, from))])
-                .collect(),
-        };
-        let longest = |moduli: &[Modulus<W>]| moduli.iter().map(|q| q.bits()).max().unwrap_or(0);
-        let terms = from.len() as u32 + 1;
         Self {
-            narrow: longest(from) + longest(to) + u32::BITS - terms.leading_zeros() < u64::BITS,
-            parts: from.iter().enumerate().map(part).collect(),
-            to: to.iter().map(target).collect(),
+            inverses: from.iter().enumerate().map(inverse).collect(),
+            sums: Combination::new(from, to.iter().zip(scalars).map(target)),
             from: from.to_vec(),
+            to: to.to_vec(),
             vectors,
         }
+    }
+
+    /// (Q/q_i)^-1 modulo q_i.
+    pub(crate) fn inverses(&self) -> &[W] {
+        &self.inverses
     }
 
     /// Residues limb by limb, `n` of each modulus, to residues of the others.
@@ -77,24 +65,23 @@ impl<W: Word> Conversion<W> {
                 .to
                 .iter()
                 .zip(out.chunks_exact_mut(n))
-                .for_each(|(to, out)| self.vectors.centred_residues(from, input, &to.modulus, out));
+                .for_each(|(to, out)| self.vectors.centred_residues(from, input, to, out));
         }
-        // A row of each y_i, and one of v.
-        let mut rows = vec![W::default(); BLOCK.min(n) * (self.from.len() + 1)];
-        for start in (0..n).step_by(BLOCK) {
-            let block = start..n.min(start + BLOCK);
-            let (length, sums) = (block.len(), &mut [0.5f64; BLOCK][..block.len()]);
-            let (scaled, turns) = rows[..length * (self.from.len() + 1)].split_at_mut(length * self.from.len());
-            let parts = scaled.chunks_exact_mut(length).zip(input.chunks_exact(n)).zip(&self.parts);
-            for (q, ((scaled, input), part)) in self.from.iter().zip(parts) {
-                self.vectors.scale_part(q, *part, &input[block.clone()], scaled, sums);
-            }
-            self.vectors.floors(sums, turns);
-            let rows = &rows[..length * (self.from.len() + 1)];
-            for (Target { modulus, factors }, out) in self.to.iter().zip(out.chunks_exact_mut(n)) {
-                self.vectors.sum_multiples(modulus, (factors, self.narrow), rows, &mut out[block.clone()]);
-            }
+        let mut parts = input.to_vec();
+        for ((q, inverse), part) in self.from.iter().zip(&self.inverses).zip(parts.chunks_exact_mut(n)) {
+            self.vectors.mul_scalar(q, part, *inverse);
         }
+        self.set(n, &parts, out);
+    }
+
+    /// The residues modulo the others of the numbers of those parts.
+    pub(crate) fn set(&self, n: usize, parts: &[W], out: &mut [W]) {
+        self.vectors.combine(&self.sums, n, parts, out, false);
+    }
+
+    /// Adds to residues modulo the others the numbers of those parts.
+    pub(crate) fn add(&self, n: usize, parts: &[W], sums: &mut [W]) {
+        self.vectors.combine(&self.sums, n, parts, sums, true);
     }
 }
 
@@ -129,7 +116,7 @@ impl<W: Word> Division<W> {
 }
 
 /// The product of moduli modulo another.
-fn product<W: Word>(modulus: &Modulus<W>, factors: &[Modulus<W>]) -> W {
+pub(crate) fn product<W: Word>(modulus: &Modulus<W>, factors: &[Modulus<W>]) -> W {
     let residue = |q: &Modulus<W>| modulus.reduce_u64(q.value().to_u64());
     factors.iter().fold(W::from_u64(1), |product, q| modulus.mul(product, residue(q)))
 }

@@ -16,7 +16,7 @@ mod tests;
 
 pub use algebraic::{Algebraic, AlgebraicCiphertext};
 pub use error::BfvError;
-pub use multiply::{Lifted, Multiplier, MultiplyShape, Tensor};
+pub use multiply::{Lifted, Multiplier, MultiplyShape};
 pub use plain::{Family, ModulusId, PlainModulus};
 pub use products::{Diagonals, sum_products, sum_products_work};
 pub use scheme::Scheme;

@@ -1,9 +1,11 @@
 //! Products of ciphertexts.
 //!
 //! (t/q) times the tensor product, rounded, in residues: operands are lifted to a second ring whose modulus holds what q does not,
-//! each once for any number of products; sums of products are scaled down and relinearised once.
+//! each once for any number of products.
+//!
+//! Scalars by which conversions would multiply are part of t(X), by which the tensor product is multiplied slot by slot.
 
-use crate::base::{Conversion, Division, conversion_work, division_work};
+use crate::base::{Conversion, conversion_work, division_work, product};
 use crate::error::{BfvError, parameter};
 use crate::scheme::Scheme;
 use crate::switching::{RnsGadget, SwitchShape, SwitchingKey};
@@ -17,11 +19,11 @@ pub struct Multiplier<W: Word> {
     ring: Arc<Ring<W>>,
     /// The second ring, of modulus B.
     extension: Arc<Ring<W>>,
-    /// t(X) in both.
+    /// t(X) in both, times 2^2BITS and such scalars that products are the parts of what is converted.
     t: [Poly<W, Ntt>; 2],
     lift: Conversion<W>,
-    /// The division by q, and the way back from the second ring.
-    division: Division<W>,
+    /// What the division by q subtracts, as parts of the result; and the way back from the second ring.
+    remainder: Conversion<W>,
     back: Conversion<W>,
 }
 
@@ -36,10 +38,6 @@ impl<W: Word> Lifted<W> {
     }
 }
 
-/// A sum of products of phases, modulo q and modulo B: parts of degree 0, 1 (negated) and 2 in the secret.
-#[derive(Clone, Debug)]
-pub struct Tensor<W: Word>([[Poly<W, Ntt>; 3]; 2]);
-
 /// What the cost of products depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MultiplyShape {
@@ -49,11 +47,11 @@ pub struct MultiplyShape {
     pub extension: usize,
 }
 
-/// The primes of B, for sums of that many products modulo the primes of q, with the sum of the magnitudes of t(X)'s coefficients.
-fn extension<W: Word>(n: usize, q: &[u64], sum_norm: f64, terms: usize) -> Result<Vec<u64>, BfvError> {
+/// The primes of B, for products modulo the primes of q, with the sum of the magnitudes of t(X)'s coefficients.
+fn extension<W: Word>(n: usize, q: &[u64], sum_norm: f64) -> Result<Vec<u64>, BfvError> {
     let log2 = |numbers: &[u64]| numbers.iter().map(|p| (*p as f64).log2()).sum::<f64>();
-    // |t tensor / q| is below terms * N q |t|_1 / 2, and one bit more keeps the way back from B exact.
-    let needed = log2(q) + (n as f64).log2() + sum_norm.log2() + (terms.max(1) as f64).log2() + 1.0;
+    // |t tensor / q| is below N q |t|_1 / 2, and one bit more keeps the way back from B exact.
+    let needed = log2(q) + (n as f64).log2() + sum_norm.log2() + 1.0;
     let primes = |bits: u32| {
         let mut left = needed;
         let candidates = ring::primes::primes_below(bits, 2 * n as u64).filter(|p| !q.contains(p));
@@ -83,7 +81,7 @@ impl MultiplyShape {
     /// # Errors
     /// Too few primes of that degree.
     pub fn new(n: usize, q: &[u64], sum_norm: f64) -> Result<Self, BfvError> {
-        let extension = extension::<u32>(n, q, sum_norm, 1)?.len();
+        let extension = extension::<u32>(n, q, sum_norm)?.len();
         Ok(Self { ring: RingShape { degree: n, primes: q.len() }, extension })
     }
 
@@ -115,14 +113,9 @@ impl MultiplyShape {
         self.both().transforms(2) + conversion_work(self.ring, self.extension, 2)
     }
 
-    /// The work of [`Multiplier::add_product`].
-    pub fn add_product_work(self) -> Work {
-        self.both().products(4)
-    }
-
-    /// The work of [`Multiplier::scale_down`].
-    pub fn scale_down_work(self) -> Work {
-        self.both().products(3)
+    /// The work of [`Multiplier::scaled_product`].
+    pub fn scaled_product_work(self) -> Work {
+        self.both().products(7)
             + self.both().transforms(3)
             + division_work(self.ring, self.extension, 3)
             + conversion_work(self.extended(), self.ring.primes, 3)
@@ -130,40 +123,42 @@ impl MultiplyShape {
 
     /// The work of [`Multiplier::multiply`] of two lifted operands.
     pub fn multiply_work(self, gadget: SwitchShape) -> Work {
-        let relinearise =
-            gadget.coefficient_digits_work() + gadget.switch_work() + self.ring.transforms(2) + self.ring.moves(1);
-        self.add_product_work() + self.scale_down_work() + relinearise
+        self.scaled_product_work() + gadget.relinearise_work()
     }
 }
 
 impl<W: Word> Multiplier<W> {
-    /// Products of the scheme's ciphertexts, of which up to `terms` are summed before they are scaled down.
+    /// Products of the scheme's ciphertexts.
     ///
     /// # Errors
     /// A ring without enough primes of its degree.
-    pub fn new(scheme: &Scheme<W>, terms: usize) -> Result<Self, BfvError> {
+    pub fn new(scheme: &Scheme<W>) -> Result<Self, BfvError> {
         let (ring, n) = (scheme.ring(), scheme.ring().n());
-        let chosen = extension::<W>(n, ring.primes(), scheme.modulus().sum_norm(), terms)?;
+        let chosen = extension::<W>(n, ring.primes(), scheme.modulus().sum_norm())?;
         let extension = Ring::new(n, &chosen, ring.kernel())?;
-        let extended_t = scheme.modulus().in_ring(&extension);
         let (own, other, vectors) = (ring.rns().moduli(), extension.rns().moduli(), ring.vectors());
-        Ok(Self {
-            t: [scheme.t().clone(), extended_t],
-            lift: Conversion::new(vectors, own, other),
-            division: Division::new(vectors, own, other),
-            back: Conversion::new(vectors, other, own),
-            ring: ring.clone(),
-            extension,
-        })
+        let [lift, back] = [(own, other), (other, own)].map(|(from, to)| Conversion::new(vectors, from, to));
+        // The parts of x / q modulo the primes of B: x times these.
+        let over_q: Vec<W> = other
+            .iter()
+            .zip(back.inverses())
+            .map(|(b, part)| b.mul(b.inverse(product(b, own)).unwrap_or_default(), *part))
+            .collect();
+        let negated: Vec<W> = other.iter().zip(&over_q).map(|(b, scalar)| b.neg(*scalar)).collect();
+        let mut t = [scheme.t().clone(), scheme.modulus().in_ring(&extension)];
+        for (ring, (t, scalars)) in [ring, &extension].into_iter().zip(t.iter_mut().zip([lift.inverses(), &over_q])) {
+            for ((limb, (modulus, _)), scalar) in t.limbs_mut().zip(ring.limbs()).zip(scalars) {
+                let radix = modulus.pow(modulus.reduce_u64(2), 2 * u64::from(W::BITS));
+                vectors.mul_scalar(modulus, limb, modulus.mul(*scalar, radix));
+            }
+        }
+        let remainder = Conversion::times(vectors, own, other, &negated);
+        Ok(Self { t, remainder, lift, back, ring: ring.clone(), extension })
     }
 
     /// What the cost of its products depends on.
     pub fn shape(&self) -> MultiplyShape {
         MultiplyShape { ring: self.ring.shape(), extension: self.extension.primes().len() }
-    }
-
-    fn rings(&self) -> [&Ring<W>; 2] {
-        [&self.ring, &self.extension]
     }
 
     /// A ciphertext as an operand of any number of products.
@@ -184,38 +179,24 @@ impl<W: Word> Multiplier<W> {
         Ok(Lifted([ciphertext, lifted]))
     }
 
-    /// The empty sum.
-    pub fn tensor(&self) -> Tensor<W> {
-        Tensor(self.rings().map(|ring| [0; 3].map(|_| ring.zero())))
-    }
-
-    /// Adds the product of two operands to a sum.
-    pub fn add_product(&self, sum: &mut Tensor<W>, left: &Lifted<W>, right: &Lifted<W>) {
-        for (ring, (sum, (left, right))) in
-            self.rings().into_iter().zip(sum.0.iter_mut().zip(left.0.iter().zip(&right.0)))
-        {
-            ring.mul_add_assign(&mut sum[0], &left.b, &right.b);
-            ring.mul_add_assign(&mut sum[1], &left.a, &right.b);
-            ring.mul_add_assign(&mut sum[1], &left.b, &right.a);
-            ring.mul_add_assign(&mut sum[2], &left.a, &right.a);
+    /// t/q times the product of two operands, rounded: [b, a, c] of phase b - a s + c s^2.
+    pub fn scaled_product(&self, left: &Lifted<W>, right: &Lifted<W>) -> [Poly<W, Coefficient>; 3] {
+        let tensor = |i: usize, ring: &Ring<W>| {
+            let mut parts = [(); 3].map(|()| ring.zero::<Ntt>());
+            for (l, (modulus, _)) in ring.limbs().iter().enumerate() {
+                let [left, right] = [left, right].map(|operand| [operand.0[i].b.limb(l), operand.0[i].a.limb(l)]);
+                let out = parts.each_mut().map(|part| part.limb_mut(l));
+                ring.vectors().tensor(modulus, left, right, self.t[i].limb(l), out);
+            }
+            parts.map(|part| ring.inverse(part))
+        };
+        let mut extended = tensor(1, &self.extension);
+        let mut own = tensor(0, &self.ring);
+        for (own, extended) in own.iter_mut().zip(&mut extended) {
+            self.remainder.add(self.ring.n(), own.as_slice(), extended.as_mut_slice());
+            self.back.set(self.ring.n(), extended.as_slice(), own.as_mut_slice());
         }
-    }
-
-    /// t/q times a sum of products, rounded: [b, a, c] of phase b - a s + c s^2.
-    pub fn scale_down(&self, sum: Tensor<W>) -> [Poly<W, Coefficient>; 3] {
-        let [own, extended] = sum.0;
-        let [own_t, extended_t] = &self.t;
-        let mut parts = own.into_iter().zip(extended);
-        [(); 3].map(|()| {
-            let Some((mut own, mut extended)) = parts.next() else { return self.ring.zero() };
-            self.ring.mul_assign(&mut own, own_t);
-            self.extension.mul_assign(&mut extended, extended_t);
-            let (own, mut extended) = (self.ring.inverse(own), self.extension.inverse(extended));
-            self.division.divide(&self.extension, own.as_slice(), extended.as_mut_slice(), |_, _| ());
-            let mut out = self.ring.zero();
-            self.back.convert(self.ring.n(), extended.as_slice(), out.as_mut_slice());
-            out
-        })
+        own
     }
 
     /// The product of two operands, relinearised.
@@ -229,8 +210,6 @@ impl<W: Word> Multiplier<W> {
         gadget: &RnsGadget<W>,
         key: &SwitchingKey<W>,
     ) -> Result<Rlwe<W, Ntt>, BfvError> {
-        let mut sum = self.tensor();
-        self.add_product(&mut sum, left, right);
-        gadget.relinearise(self.scale_down(sum), key)
+        gadget.relinearise(self.scaled_product(left, right), key)
     }
 }

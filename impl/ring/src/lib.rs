@@ -41,7 +41,7 @@ pub use noise::{StdDev, Width};
 pub use ntt::{NttError, NttPlan};
 pub use poly::{Automorphism, Coefficient, Ntt, Poly, Ring, RingError, RingShape};
 pub use prg::{Prg, Seed};
-pub use residues::{Vectors, Word};
+pub use residues::{Combination, Vectors, Word};
 pub use rns::{Rns, RnsError};
 pub use word::Residue;
 pub use words::{Buffer, Words, WordsError};

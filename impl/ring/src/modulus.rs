@@ -56,6 +56,13 @@ impl<W: Residue> Modulus<W> {
         self.bits
     }
 
+    /// -1 / q modulo 2^BITS, of an odd q.
+    pub(crate) fn negative_inverse(&self) -> W {
+        // Newton's iteration doubles the right bits, of which q itself has three.
+        let q = self.value.to_u64();
+        W::from_u64((0..5).fold(q, |x, _| x.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(q)))).wrapping_neg())
+    }
+
     /// a + b.
     #[inline(always)]
     pub fn add(&self, a: W, b: W) -> W {

@@ -63,6 +63,8 @@ pub trait Barrett: Sized {
     fn shoup_quotient(w: Self, q: Self) -> Self;
     /// x * w mod q in [0, 2q) for any x, from the quotient of w.
     fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self;
+    /// A sum below 2^BITS q, over 2^BITS, mod an odd q, from -1/q modulo 2^BITS (Montgomery).
+    fn montgomery(sum: u128, q: Self, inverse: Self) -> Self;
     /// a + b mod q.
     fn add_mod(a: Self, b: Self, q: Self) -> Self;
     /// a - b mod q.
@@ -93,6 +95,13 @@ macro_rules! barrett {
             fn mul_shoup_lazy(x: Self, w: Self, quotient: Self, q: Self) -> Self {
                 let estimate = ((<$wide>::from(x) * <$wide>::from(quotient)) >> Self::BITS) as Self;
                 x.wrapping_mul(w).wrapping_sub(estimate.wrapping_mul(q))
+            }
+
+            #[inline(always)]
+            fn montgomery(sum: u128, q: Self, inverse: Self) -> Self {
+                let multiple = (sum as Self).wrapping_mul(inverse);
+                let whole = sum as $wide + <$wide>::from(multiple) * <$wide>::from(q);
+                Self::reduce_once((whole >> Self::BITS) as Self, q)
             }
 
             // Of a number and that number one q away, modulo the word, the smaller is the residue: no comparison is needed.

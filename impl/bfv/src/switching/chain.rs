@@ -111,7 +111,7 @@ impl<W: Word> RotationChain<W> {
             }
         }
         let turned = sums.into_iter().zip(bodies).zip(&keys.halves).map(|((sum, body), half)| {
-            let mut sum = gadget.divided(sum);
+            let mut sum = gadget.divided(sum, None);
             gadget.ring().add_assign(&mut sum, body);
             half.permute(gadget.ring(), sum)
         });

@@ -83,6 +83,12 @@ impl SwitchShape {
         self.switch_mask_work() + self.switch_body_work()
     }
 
+    /// The work of [`RnsGadget::relinearise`].
+    pub fn relinearise_work(self) -> Work {
+        let added = if self.special > 0 { self.ring.products(2) } else { self.ring.transforms(2) };
+        self.coefficient_digits_work() + self.switch_mask_work() * 2 + added
+    }
+
     /// The work of [`RnsGadget::automorphism`].
     pub fn automorphism_work(self) -> Work {
         self.digits_work() + self.switch_work()

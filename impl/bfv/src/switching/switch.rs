@@ -8,8 +8,13 @@ use lattice::Rlwe;
 use ring::{Coefficient, Ntt, Poly, Word};
 
 impl<W: Word> RnsGadget<W> {
-    /// The sum of digits with rows, divided by P.
-    fn sum(&self, digits: &Digits<W>, half: &KeyHalf<W>) -> Result<Poly<W, Ntt>, BfvError> {
+    /// The sum of digits with rows, divided by P, plus a summand.
+    fn sum(
+        &self,
+        digits: &Digits<W>,
+        half: &KeyHalf<W>,
+        summand: Option<Poly<W, Coefficient>>,
+    ) -> Result<Poly<W, Ntt>, BfvError> {
         let fits =
             |polys: &[Poly<W, Ntt>]| polys.len() == self.rows() && polys.iter().all(|poly| self.key_ring().owns(poly));
         if !fits(&digits.0) || !fits(&half.rows) {
@@ -18,19 +23,30 @@ impl<W: Word> RnsGadget<W> {
         let (left, right): (Vec<_>, Vec<_>) = (digits.0.iter().collect(), half.rows.iter().collect());
         let mut sum = self.key_ring().zero();
         self.key_ring().sum_products(&left, &right, &mut [&mut sum]);
-        Ok(self.divided(sum))
+        Ok(self.divided(sum, summand))
     }
 
-    /// A polynomial modulo q P divided by P.
-    pub(super) fn divided(&self, mut sum: Poly<W, Ntt>) -> Poly<W, Ntt> {
-        let Some(division) = self.division() else { return sum };
+    /// A polynomial modulo q P divided by P, plus a summand, which no transform of its own takes there.
+    pub(super) fn divided(&self, mut sum: Poly<W, Ntt>, mut summand: Option<Poly<W, Coefficient>>) -> Poly<W, Ntt> {
+        let Some(division) = self.division() else {
+            summand.into_iter().for_each(|summand| self.ring().add_assign(&mut sum, &self.ring().forward(summand)));
+            return sum;
+        };
         let (n, kept) = (self.ring().n(), self.ring().primes().len());
         let (first, dropped) = sum.as_mut_slice().split_at_mut(kept * n);
         let plans = self.key_ring().limbs()[kept..].iter();
         dropped.chunks_exact_mut(n).zip(plans).for_each(|(limb, (_, plan))| plan.inverse(limb));
         let mut out = self.ring().zero();
         out.as_mut_slice().copy_from_slice(first);
-        division.divide(self.ring(), dropped, out.as_mut_slice(), |i, limb| self.ring().limbs()[i].1.forward(limb));
+        if let Some(summand) = &mut summand {
+            let special = &self.key_ring().primes()[kept..];
+            special.iter().for_each(|prime| self.ring().mul_scalar_assign(summand, u128::from(*prime)));
+        }
+        division.divide(self.ring(), dropped, out.as_mut_slice(), |i, limb| {
+            let (modulus, plan) = &self.ring().limbs()[i];
+            summand.iter().for_each(|summand| self.ring().vectors().sub(modulus, limb, summand.limb(i)));
+            plan.forward(limb);
+        });
         out
     }
 
@@ -39,7 +55,7 @@ impl<W: Word> RnsGadget<W> {
     /// # Errors
     /// Digits or a key of another gadget.
     pub fn switch_mask(&self, digits: &Digits<W>, masks: &KeyHalf<W>) -> Result<Poly<W, Ntt>, BfvError> {
-        Ok(masks.permute(self.ring(), self.sum(digits, masks)?))
+        Ok(masks.permute(self.ring(), self.sum(digits, masks, None)?))
     }
 
     /// The body of a ciphertext switched by a key, from the digits of its mask, its body and the key's bodies.
@@ -55,7 +71,7 @@ impl<W: Word> RnsGadget<W> {
         if !self.ring().owns(body) {
             return Err(BfvError::Mismatch("a gadget and a ciphertext of another ring"));
         }
-        let mut sum = self.sum(digits, bodies)?;
+        let mut sum = self.sum(digits, bodies, None)?;
         self.ring().add_assign(&mut sum, body);
         Ok(bodies.permute(self.ring(), sum))
     }
@@ -98,8 +114,7 @@ impl<W: Word> RnsGadget<W> {
         if ![&a, &b, &c].into_iter().all(|part| self.ring().owns(part)) || key.exponent() != 1 {
             return Err(BfvError::Mismatch("a gadget and a product or a key of another kind"));
         }
-        let mut out = self.switch(&self.digits_of_coefficients(&c), &self.ring().forward(b), key)?;
-        self.ring().add_assign(&mut out.a, &self.ring().forward(a));
-        Ok(out)
+        let digits = self.digits_of_coefficients(&c);
+        Ok(Rlwe { a: self.sum(&digits, key.masks(), Some(a))?, b: self.sum(&digits, key.bodies(), Some(b))? })
     }
 }

@@ -8,29 +8,21 @@ use ring::Word;
 /// The scaled tensor product against the same over the integers.
 fn check_scaled<W: Word>(shape: Shape, family: Family, seed: u64) {
     let mut setup = Setup::<W>::new(shape, family, seed);
-    let multiplier = Multiplier::new(&setup.scheme, 2).unwrap();
-    let pairs: Vec<_> = (0..2)
-        .map(|_| {
-            let [x, y] = [0; 2].map(|_| setup.plaintext());
-            [setup.encrypt(&x), setup.encrypt(&y)]
-        })
-        .collect();
-    let mut tensor = multiplier.tensor();
+    let multiplier = Multiplier::new(&setup.scheme).unwrap();
     let (q, ring) = (setup.q(), setup.ring().clone());
-    let mut sums = [0; 3].map(|_| vec![BigInt::ZERO; shape.n]);
-    for [x, y] in &pairs {
-        multiplier.add_product(&mut tensor, &multiplier.lift(x.clone()).unwrap(), &multiplier.lift(y.clone()).unwrap());
-        let parts = |part: &ring::Poly<W, ring::Ntt>| -> Vec<BigInt> {
-            setup.integers(&ring.inverse(part.clone())).into_iter().map(|x| centred(x, &q)).collect()
-        };
-        let [xa, xb, ya, yb] = [&x.a, &x.b, &y.a, &y.b].map(parts);
-        let products = [(0, &xb, &yb), (1, &xa, &yb), (1, &xb, &ya), (2, &xa, &ya)];
-        for (place, left, right) in products {
-            sums[place].iter_mut().zip(negacyclic(left, right)).for_each(|(sum, x)| *sum += x);
-        }
-    }
+    let [x, y] = [0; 2].map(|_| {
+        let z = setup.plaintext();
+        setup.encrypt(&z)
+    });
+    let part = |part: &ring::Poly<W, ring::Ntt>| -> Vec<BigInt> {
+        setup.integers(&ring.inverse(part.clone())).into_iter().map(|x| centred(x, &q)).collect()
+    };
+    let [xa, xb, ya, yb] = [&x.a, &x.b, &y.a, &y.b].map(part);
+    let middle = negacyclic(&xa, &yb).into_iter().zip(negacyclic(&xb, &ya)).map(|(x, y)| x + y);
+    let tensor = [negacyclic(&xb, &yb), middle.collect(), negacyclic(&xa, &ya)];
+    let [x, y] = [x, y].map(|operand| multiplier.lift(operand).unwrap());
     let t = t(setup.modulus());
-    for (found, sum) in multiplier.scale_down(tensor).iter().zip(sums) {
+    for (found, sum) in multiplier.scaled_product(&x, &y).iter().zip(tensor) {
         for (found, x) in setup.integers(found).into_iter().zip(negacyclic(&t, &sum)) {
             assert_eq!(centred(found, &q), centred(nearest(x, &q), &q), "{family:?}");
         }
@@ -53,7 +45,7 @@ fn products_decrypt() {
         cases().into_iter().filter(|(_, family)| !matches!(family, Family::Integer { t } if *t > 1 << 20))
     {
         let mut setup = Setup::<u64>::new(shape, family, 3);
-        let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
+        let multiplier = Multiplier::new(&setup.scheme).unwrap();
         let key = setup.relinearisation_key();
         let [x, y] = [0; 2].map(|_| setup.plaintext());
         let [left, right] = [&x, &y].map(|z| multiplier.lift(setup.encrypt(z)).unwrap());
@@ -81,7 +73,7 @@ fn slots_add_and_multiply_at_the_sizes_of_protocols() {
     ] {
         let shape = Shape { n, bits, primes, special: 1, base_log2: 61 };
         let mut setup = Setup::<u64>::new(shape, family, 4);
-        let (modulus, multiplier) = (setup.modulus().clone(), Multiplier::new(&setup.scheme, 1).unwrap());
+        let (modulus, multiplier) = (setup.modulus().clone(), Multiplier::new(&setup.scheme).unwrap());
         let [key, rotation] = [setup.relinearisation_key(), setup.rotation_key(modulus.id().rotation(1))];
         let [u, v] = [0; 2].map(|_| values(&modulus, &mut setup.rng));
         let [z, w] = [&u, &v].map(|values| modulus.encode(values).unwrap());

@@ -115,7 +115,7 @@ fn measure(shape: Shape, family: Family, tolerance: f64) {
     for seed in 0..KEYS {
         let mut setup = Setup::<u64>::new(shape, family, seed + 1);
         formula = Some(Formula::of(&setup));
-        let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
+        let multiplier = Multiplier::new(&setup.scheme).unwrap();
         let relinearisation = setup.relinearisation_key();
         let rotation = setup.rotation_key(setup.modulus().id().rotation(1));
         let short = Scheme::new(&setup.ring().prefix(1).unwrap(), setup.modulus()).unwrap();

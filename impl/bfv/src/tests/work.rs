@@ -50,13 +50,11 @@ fn transforms_are_counted() {
             (1..4).for_each(|step| bodies = chain.turn(gadget, step, &bodies, &keys).unwrap());
         });
 
-        let multiplier = Multiplier::new(&setup.scheme, 1).unwrap();
+        let multiplier = Multiplier::new(&setup.scheme).unwrap();
         let products = multiplier.shape();
         check(n, &products.lift_work(), || drop(multiplier.lift(ciphertext.clone()).unwrap()));
         let lifted = multiplier.lift(ciphertext.clone()).unwrap();
-        let mut tensor = multiplier.tensor();
-        check(n, &products.add_product_work(), || multiplier.add_product(&mut tensor, &lifted, &lifted));
-        check(n, &products.scale_down_work(), || drop(multiplier.scale_down(tensor)));
+        check(n, &products.scaled_product_work(), || drop(multiplier.scaled_product(&lifted, &lifted)));
         let relinearisation = setup.relinearisation_key();
         check(n, &products.multiply_work(switch), || {
             drop(multiplier.multiply(&lifted, &lifted, &setup.gadget, &relinearisation).unwrap());

@@ -16,6 +16,7 @@ pub mod runner;
 pub mod seed;
 pub mod session;
 pub mod set_file;
+mod streams;
 pub mod tables;
 pub mod text;
 pub mod threads;

@@ -22,6 +22,7 @@ use crate::core::progress::Progress;
 use crate::core::protocol::{Context, Protocol, Request};
 use crate::core::record::Correct;
 use crate::core::session::{ClientSession, ServerSession};
+use crate::core::streams::{Stream, choices};
 use crate::core::transcript::{Entry, Link};
 use crate::core::workload::Workload;
 
@@ -165,12 +166,7 @@ impl<'a, P: Protocol> Run<'a, P> {
     /// they took, and a seeded run must still send the same bytes on every machine.
     fn draw_from(&mut self, stream: Stream) {
         self.context.rng = ChaCha20Rng::from_seed(*self.seed);
-        self.context.rng.set_stream(match stream {
-            Stream::Parties => 0,
-            Stream::WarmUp => 1,
-            Stream::Exchange(turn) => 2 + 2 * turn,
-            Stream::Update(turn) => 3 + 2 * turn,
-        });
+        self.context.rng.set_stream(stream.number());
         self.choices.set_stream(self.context.rng.get_stream());
         self.choices.set_word_pos(0);
     }
@@ -256,28 +252,6 @@ impl<'a, P: Protocol> Run<'a, P> {
             })
             .collect()
     }
-}
-
-/// The generator of the indices that a run retrieves, which are not secret here. Without a seed a fixed stream makes runs comparable; with
-/// a seed they depend on it, so that runs with different seeds retrieve different records.
-fn choices(seed: Option<[u8; 32]>) -> ChaCha20Rng {
-    let Some(seed) = seed else { return ChaCha20Rng::seed_from_u64(1) };
-    let mut apart = ChaCha20Rng::from_seed(seed);
-    apart.set_stream(u64::MAX);
-    ChaCha20Rng::from_rng(&mut apart)
-}
-
-/// The parts of a session, each of which has its own stream of randomness.
-#[derive(Clone, Copy)]
-enum Stream {
-    /// Server and client, until the offline exchange is done.
-    Parties,
-    /// Exchanges before the first that is timed.
-    WarmUp,
-    /// One repetition, or one exchange more for the noise.
-    Exchange(u64),
-    /// One update and the exchanges after it.
-    Update(u64),
 }
 
 /// The purpose of an exchange, beside the comparison of its records.

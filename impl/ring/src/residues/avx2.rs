@@ -5,7 +5,7 @@ use super::scalar::{self, recompile};
 use crate::modulus::Modulus;
 use crate::word::Residue;
 
-pub(super) use super::sums::avx2::{sum_multiples_u32, sum_products_u32, sum_tiles_u32};
+pub(super) use super::sums::avx2::{combine, sum_products_u32, sum_tiles_u32, tensor};
 
 recompile!("avx2");
 recompile! { "avx2": permute<W>(slots: &[u32], a: &[W], out: &mut [W]); }

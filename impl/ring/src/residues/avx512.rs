@@ -6,7 +6,7 @@ use crate::modulus::Modulus;
 use crate::word::Residue;
 use std::arch::x86_64::*;
 
-pub(super) use super::sums::avx512::{sum_multiples_u32, sum_products_u32, sum_tiles_u32};
+pub(super) use super::sums::avx512::{combine, sum_products_u32, sum_tiles_u32, tensor};
 
 /// Residues in a register.
 const LANES: usize = 16;

@@ -4,6 +4,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod combination;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod scalar;
@@ -13,6 +14,7 @@ mod sums;
 mod tests;
 mod words;
 
+pub use combination::Combination;
 pub use words::Word;
 
 use crate::kernel::{Checked, Kernel, KernelError, dispatch};
@@ -168,40 +170,30 @@ impl Vectors {
         dispatch!(self.kernel, reduce_signed(modulus, x, out));
     }
 
-    /// scaled = x times a factor, given with its Shoup quotient, and sums += scaled times `reciprocal`.
-    pub fn scale_part<W: Word>(
+    /// The parts of the product of two linear polynomials, each times a factor and over 2^2BITS, modulo an odd q: out = [a c, a d + b c,
+    /// b d] times `factor` for [a, b] of `left` and [c, d] of `right`.
+    pub fn tensor<W: Word>(
         self,
         modulus: &Modulus<W>,
-        (factor, quotient, reciprocal): (W, W, f64),
-        x: &[W],
-        scaled: &mut [W],
-        sums: &mut [f64],
+        left: [&[W]; 2],
+        right: [&[W]; 2],
+        factor: &[W],
+        out: [&mut [W]; 3],
     ) {
-        assert!(x.len() == scaled.len() && x.len() == sums.len());
-        dispatch!(self.kernel, scale_part(modulus, (factor, quotient), reciprocal, x, scaled, sums));
+        let n = factor.len();
+        assert!(left.iter().chain(&right).all(|part| part.len() == n) && out.iter().all(|part| part.len() == n));
+        W::tensor(self, modulus, left, right, factor, out);
     }
 
-    /// out = x rounded down, for x in [0, 2^31).
-    pub fn floors<W: Word>(self, x: &[f64], out: &mut [W]) {
-        assert_eq!(x.len(), out.len());
-        dispatch!(self.kernel, floors(x, out));
-    }
-
-    /// out = the sum of rows times a factor each, modulo q; rows of any numbers lie one after another. `narrow`: sums fit 64 bits.
+    /// Rows combined modulo each of the combination's moduli, in vectors of `n`, of which there is one a row and one a modulus; added to
+    /// residues, if `add`.
     ///
     /// # Panics
-    /// If there is not a row for each factor.
-    pub fn sum_multiples<W: Word>(
-        self,
-        modulus: &Modulus<W>,
-        (factors, narrow): (&[W], bool),
-        rows: &[W],
-        out: &mut [W],
-    ) {
-        assert_eq!(rows.len(), factors.len() * out.len(), "a row for each factor");
-        if !out.is_empty() {
-            W::sum_multiples(self, modulus, (factors, narrow), rows, out);
-        }
+    /// If there are not as many vectors.
+    pub fn combine<W: Word>(self, combination: &Combination<W>, n: usize, rows: &[W], out: &mut [W], add: bool) {
+        assert_eq!(rows.len(), combination.reciprocals.len() * n, "a vector a row");
+        assert_eq!(out.len(), combination.targets.len() * n, "a vector a modulus");
+        W::combine(self, combination, n, rows, out, add);
     }
 
     /// Balanced digits of centred residues, digit by digit: all but the last in [-base/2, base/2), the last what is left, which fits 32 bits.

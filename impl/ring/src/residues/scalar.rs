@@ -1,5 +1,6 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
+use super::combination::{Combination, Target};
 use super::{TILE, Tiles};
 use crate::modulus::Modulus;
 use crate::word::{Barrett, Residue};
@@ -48,7 +49,12 @@ pub(super) fn reduce_signed<W: Residue>(modulus: &Modulus<W>, x: &[i32], out: &m
             *out = W::sub_mod(W::from_u64(i64::from(*x) as u64), zero, q);
         }
     } else {
-        x.iter().zip(out).for_each(|(x, out)| *out = modulus.from_signed((*x).into()));
+        let one = modulus.reduce_u64(1);
+        let quotient = modulus.shoup(one);
+        for (x, out) in x.iter().zip(out) {
+            let magnitude = modulus.mul_shoup(W::from_u64(x.unsigned_abs().into()), one, quotient);
+            *out = if *x < 0 { modulus.neg(magnitude) } else { magnitude };
+        }
     }
 }
 
@@ -130,45 +136,48 @@ pub(super) fn reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]) {
     }
 }
 
-/// See [`super::Vectors::scale_part`].
-#[inline(always)]
-pub(super) fn scale_part<W: Residue>(
+/// See [`super::Vectors::tensor`].
+pub(super) fn tensor<W: Residue>(
     modulus: &Modulus<W>,
-    factor: (W, W),
-    reciprocal: f64,
-    x: &[W],
-    scaled: &mut [W],
-    quotients: &mut [f64],
+    left: [&[W]; 2],
+    right: [&[W]; 2],
+    factor: &[W],
+    out: [&mut [W]; 3],
 ) {
-    for ((x, scaled), quotient) in x.iter().zip(scaled).zip(quotients) {
-        *scaled = modulus.mul_shoup(*x, factor.0, factor.1);
-        // Residues in words of 32 bits are below 2^31: as signed numbers they have a conversion in every path.
-        let part = if W::BITS == 32 { f64::from(scaled.to_u64() as i32) } else { scaled.to_u64() as f64 };
-        *quotient += part * reciprocal;
+    let (q, inverse) = (modulus.value(), modulus.negative_inverse());
+    let product = |a: W, b: W| u128::from(a.to_u64()) * u128::from(b.to_u64());
+    let [first, middle, last] = out;
+    for (j, factor) in factor.iter().enumerate() {
+        let ([a, b], [c, d]) = (left.map(|part| part[j]), right.map(|part| part[j]));
+        let part = |sum| W::montgomery(product(W::montgomery(sum, q, inverse), *factor), q, inverse);
+        first[j] = part(product(a, c));
+        middle[j] = part(product(a, d) + product(b, c));
+        last[j] = part(product(b, d));
     }
 }
 
-#[inline(always)]
-pub(super) fn floors<W: Residue>(x: &[f64], out: &mut [W]) {
-    out.iter_mut().zip(x).for_each(|(out, x)| *out = W::from_u64(*x as i32 as u64));
-}
-
-/// [`super::Vectors::sum_multiples`] of sums that fit 64 bits.
-pub(super) fn sum_multiples_u32(modulus: &Modulus<u32>, factors: &[u32], rows: &[u32], out: &mut [u32]) {
-    let n = out.len();
-    for (j, out) in out.iter_mut().enumerate() {
-        let products = rows.chunks_exact(n).zip(factors).map(|(row, factor)| u64::from(row[j]) * u64::from(*factor));
-        *out = modulus.reduce_u64(products.sum());
-    }
-}
-
-/// [`super::Vectors::sum_multiples`] of sums that fit 128 bits.
-pub(super) fn sum_multiples<W: Residue>(modulus: &Modulus<W>, factors: &[W], rows: &[W], out: &mut [W]) {
-    let n = out.len();
-    for (j, out) in out.iter_mut().enumerate() {
-        let rows = rows.chunks_exact(n).zip(factors);
-        let products = rows.map(|(row, factor)| u128::from(row[j].to_u64()) * u128::from(factor.to_u64()));
-        *out = modulus.reduce_u128(products.sum());
+/// See [`super::Vectors::combine`].
+pub(super) fn combine<W: Residue>(combination: &Combination<W>, n: usize, rows: &[W], out: &mut [W], add: bool) {
+    let Combination { reciprocals, shift, targets, short } = combination;
+    let sum = |j: usize, factors: &[W], first: u128| {
+        rows.iter()
+            .skip(j)
+            .step_by(n)
+            .zip(factors)
+            .fold(first, |sum, (row, factor)| sum + u128::from(row.to_u64()) * u128::from(factor.to_u64()))
+    };
+    for j in 0..n {
+        let quotient = sum(j, reciprocals, 1 << (shift - 1)) >> shift;
+        for (Target { modulus, factors, inverse }, out) in targets.iter().zip(out.chunks_exact_mut(n)) {
+            let last = factors.last().copied().unwrap_or_default();
+            let sum = sum(j, factors, quotient * u128::from(last.to_u64()));
+            let sum = if *short { sum } else { modulus.reduce_u128(sum).to_u64().into() };
+            let residue = match inverse {
+                Some(inverse) => W::montgomery(sum, modulus.value(), *inverse),
+                None => modulus.reduce_u128(sum),
+            };
+            out[j] = if add { modulus.add(out[j], residue) } else { residue };
+        }
     }
 }
 
@@ -344,16 +353,7 @@ macro_rules! recompile {
             mul_scalar<W>(modulus: &Modulus<W>, a: &mut [W], scalar: W);
             reduce_signed<W>(modulus: &Modulus<W>, x: &[i32], out: &mut [W]);
             centred_residues<W>(p: &Modulus<W>, x: &[W], modulus: &Modulus<W>, out: &mut [W]);
-            scale_part<W>(
-                modulus: &Modulus<W>,
-                factor: (W, W),
-                reciprocal: f64,
-                x: &[W],
-                scaled: &mut [W],
-                quotients: &mut [f64]
-            );
             balanced_digits<W>(modulus: &Modulus<W>, x: &[W], base_log2: u32, digits: &mut [i32]);
-            floors<W>(x: &[f64], out: &mut [W]);
             reduce_u32(modulus: &Modulus<u32>, x: &[u64], out: &mut [u32]);
             compose_pair(primes: (u32, u32), inverse: u32, a: &[u32], b: &[u32], out: &mut [u64]);
             add_multiples(digits: &[i32], rows: &[u32], sums: &mut [u32]);

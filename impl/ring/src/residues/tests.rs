@@ -57,22 +57,16 @@ fn check<W: Word>(q: u64, len: usize, terms: usize, columns: usize, seed: u64) {
         out.copy_from_slice(&a);
         vectors.mul_scalar(&modulus, &mut out, scalar);
         expect("mul_scalar", &out, &|i| wa[i] * u128::from(scalar.to_u64()) % q128);
-        let (rows, factors) = (left.concat(), residues::<W>(&mut rng, q, terms));
-        let sum =
-            |i: usize| (0..terms).map(|t| u128::from(left[t][i].to_u64()) * u128::from(factors[t].to_u64())).sum();
-        let narrow = W::BITS == 32 && terms <= 4;
-        vectors.sum_multiples(&modulus, (&factors, narrow), &rows, &mut out);
-        expect("sum_multiples", &out, &|i| {
-            let sum: u128 = sum(i);
-            sum % q128
-        });
-        let mut sums = vec![0.5; len];
-        vectors.scale_part(&modulus, (scalar, modulus.shoup(scalar), 1.0 / q as f64), &a, &mut out, &mut sums);
-        expect("scale_part", &out, &|i| wa[i] * u128::from(scalar.to_u64()) % q128);
-        assert!(sums.iter().zip(&out).all(|(sum, x)| *sum == 0.5 + x.to_u64() as f64 * (1.0 / q as f64)), "{kernel}");
-        sums.iter_mut().enumerate().for_each(|(i, sum)| *sum *= i as f64);
-        vectors.floors(&sums, &mut out);
-        expect("floors", &out, &|i| sums[i] as u128);
+        if q % 2 == 1 {
+            let mut parts = [(); 3].map(|()| vec![W::default(); len]);
+            vectors.tensor(&modulus, [&a, &b], [&acc, &a], &acc, parts.each_mut().map(Vec::as_mut_slice));
+            let radix = modulus.pow(modulus.reduce_u64(2), 2 * u64::from(W::BITS));
+            parts.iter_mut().for_each(|part| vectors.mul_scalar(&modulus, part, radix));
+            let times = |i: usize, sum: u128| sum % q128 * wacc[i] % q128;
+            expect("tensor", &parts[0], &|i| times(i, wa[i] * wacc[i]));
+            expect("tensor", &parts[1], &|i| times(i, wa[i] * wa[i] + wb[i] * wacc[i]));
+            expect("tensor", &parts[2], &|i| times(i, wb[i] * wa[i]));
+        }
         if W::BITS == 32 && modulus.bits() > 3 {
             let base_log2 = modulus.bits().div_ceil(3);
             let mut digits = vec![0; 3 * len];
@@ -264,4 +258,53 @@ fn sums_by_tiles_are_sums_of_products() {
     for q in [97, (1 << 50) - 27, (1 << 61) + 1] {
         tiles::<u64>(q, 2 * TILE, (2, 6, 3));
     }
+}
+
+/// Combinations on every path against remainders of 128-bit integers.
+fn check_combination<W: Word>(from: &[u64], to: &[u64], n: usize, seed: u64) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let moduli =
+        |moduli: &[u64]| -> Vec<Modulus<W>> { moduli.iter().map(|q| Modulus::new(W::from_u64(*q)).unwrap()).collect() };
+    let (rows, sums): (Vec<Vec<W>>, Vec<Vec<W>>) = (
+        from.iter().map(|q| residues(&mut rng, *q, n)).collect(),
+        to.iter().map(|q| residues(&mut rng, *q, n)).collect(),
+    );
+    let factors: Vec<Vec<W>> = to.iter().map(|q| residues(&mut rng, *q, from.len() + 1)).collect();
+    let combination = Combination::new(&moduli(from), moduli(to).into_iter().zip(factors.iter().cloned()));
+    let expected = |i: usize, j: usize, add: bool| {
+        let fractions = rows.iter().zip(from).map(|(row, q)| row[j].to_u64() as f64 / *q as f64);
+        let quotient = (fractions.sum::<f64>() + 0.5).floor() as u128;
+        let products = rows.iter().map(|row| row[j].to_u64().into()).chain([quotient]).zip(&factors[i]);
+        let first = if add { u128::from(sums[i][j].to_u64()) } else { 0 };
+        products.fold(first, |sum, (x, factor)| (sum + x * u128::from(factor.to_u64())) % u128::from(to[i])) as u64
+    };
+    for kernel in Kernel::available() {
+        for add in [false, true] {
+            let mut out = sums.concat();
+            Vectors::new(kernel).unwrap().combine(&combination, n, &rows.concat(), &mut out, add);
+            for (at, found) in out.iter().enumerate() {
+                assert_eq!(found.to_u64(), expected(at / n, at % n, add), "{kernel}, {from:?} to {to:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_are_combined() {
+    const LONG: u64 = (1 << 28) - 57;
+    let cases: [(&[u64], &[u64]); 5] = [
+        (&[LONG, 268_369_921, 268_271_617], &[268_361_729, 4_169_729, 3]),
+        (&[268_238_849, 268_189_697, 268_091_393, 268_042_241, 267_943_937], &[LONG, (1 << 31) - 1]),
+        (&[4_169_729], &[268_369_921, 65_537]),
+        // Sums that are too long, and a modulus that is even.
+        (&[(1 << 31) - 1, (1 << 31) - 19], &[(1 << 31) - 1, 1 << 30]),
+        (&[257, 65_537], &[1 << 20, 101]),
+    ];
+    for (seed, (from, to)) in cases.into_iter().enumerate() {
+        for n in [32, 40] {
+            check_combination::<u32>(from, to, n, seed as u64);
+            check_combination::<u64>(from, to, n, seed as u64);
+        }
+    }
+    check_combination::<u64>(&[(1 << 61) - 1, (1 << 50) - 27], &[(1 << 60) - 93, 1 << 61], 32, 9);
 }

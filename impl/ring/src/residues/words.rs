@@ -1,6 +1,6 @@
 //! The kernels that differ between 32-bit and 64-bit words.
 
-use super::{Tiles, Vectors, scalar};
+use super::{Combination, Tiles, Vectors, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512, ifma};
 use crate::kernel::{Kernel, dispatch};
@@ -21,8 +21,17 @@ pub trait Word: Residue {
     fn sum_tiles(k: Vectors, modulus: &Modulus<Self>, sizes: Tiles, left: &[Self], right: &[Self], out: &mut [Self]);
     /// See [`Vectors::reduce`].
     fn reduce(k: Vectors, modulus: &Modulus<Self>, x: &[u64], out: &mut [Self]);
-    /// See [`Vectors::sum_multiples`].
-    fn sum_multiples(k: Vectors, modulus: &Modulus<Self>, factors: (&[Self], bool), rows: &[Self], out: &mut [Self]);
+    /// See [`Vectors::tensor`].
+    fn tensor(
+        k: Vectors,
+        modulus: &Modulus<Self>,
+        left: [&[Self]; 2],
+        right: [&[Self]; 2],
+        factor: &[Self],
+        out: [&mut [Self]; 3],
+    );
+    /// See [`Vectors::combine`].
+    fn combine(k: Vectors, combination: &Combination<Self>, n: usize, rows: &[Self], out: &mut [Self], add: bool);
     /// A vector permuted in aligned blocks of 16.
     fn permute(k: Vectors, slots: &[u32], a: &[Self], out: &mut [Self]);
     /// The numbers below p0 * p1 < 2^64 with those residues, where p0 < p1 and `inverse` = 1 / p0 modulo p1.
@@ -64,13 +73,19 @@ impl Word for u32 {
         dispatch!(k.kernel, reduce_u32(modulus, x, out));
     }
 
-    fn sum_multiples(k: Vectors, modulus: &Modulus<u32>, factors: (&[u32], bool), rows: &[u32], out: &mut [u32]) {
-        let (factors, narrow) = factors;
-        if narrow {
-            dispatch!(k.kernel, sum_multiples_u32(modulus, factors, rows, out));
-        } else {
-            scalar::sum_multiples(modulus, factors, rows, out);
-        }
+    fn tensor(
+        k: Vectors,
+        modulus: &Modulus<u32>,
+        left: [&[u32]; 2],
+        right: [&[u32]; 2],
+        factor: &[u32],
+        out: [&mut [u32]; 3],
+    ) {
+        dispatch!(k.kernel, tensor(modulus, left, right, factor, out));
+    }
+
+    fn combine(k: Vectors, combination: &Combination<u32>, n: usize, rows: &[u32], out: &mut [u32], add: bool) {
+        dispatch!(k.kernel, combine(combination, n, rows, out, add));
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u32], out: &mut [u32]) {
@@ -128,8 +143,19 @@ impl Word for u64 {
         x.iter().zip(out).for_each(|(x, out)| *out = modulus.reduce_u64(*x));
     }
 
-    fn sum_multiples(_: Vectors, modulus: &Modulus<u64>, factors: (&[u64], bool), rows: &[u64], out: &mut [u64]) {
-        scalar::sum_multiples(modulus, factors.0, rows, out);
+    fn tensor(
+        _: Vectors,
+        modulus: &Modulus<u64>,
+        left: [&[u64]; 2],
+        right: [&[u64]; 2],
+        factor: &[u64],
+        out: [&mut [u64]; 3],
+    ) {
+        scalar::tensor(modulus, left, right, factor, out);
+    }
+
+    fn combine(_: Vectors, combination: &Combination<u64>, n: usize, rows: &[u64], out: &mut [u64], add: bool) {
+        scalar::combine(combination, n, rows, out, add);
     }
 
     fn permute(k: Vectors, slots: &[u32], a: &[u64], out: &mut [u64]) {

@@ -194,7 +194,7 @@ pub(super) fn conversions(c: &mut Calibrator) -> Result<(), Failed> {
     let primes: Vec<u64> = primes::primes_below(28, 2 * N as u64).take(3).collect();
     let ring = Ring::<u32>::new(N, &primes, c.kernel)?;
     let scheme = Scheme::new(&ring, &PlainModulus::new(bfv::Family::Integer { t: 65_537 }, N)?)?;
-    let multiplier = Multiplier::new(&scheme, 1)?;
+    let multiplier = Multiplier::new(&scheme)?;
     let a = ring.expand(&Seed([6; 16]).prg(), 0);
     let ciphertext = Rlwe { b: a.clone(), a };
     c.beside(Kind::ConvertedResidues, Found::Warm, &multiplier.shape().lift_work(), || -> Result<(), Failed> {

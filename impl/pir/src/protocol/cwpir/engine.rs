@@ -72,7 +72,7 @@ impl Selector for Engine {
             Ok(exchange.scheme.scale(&exchange.scheme.modulus().shorten(&z)?)?)
         };
         Ok(Self {
-            multiplier: (layout.products() > 0).then(|| Multiplier::new(&exchange.scheme, 1)).transpose()?,
+            multiplier: (layout.products() > 0).then(|| Multiplier::new(&exchange.scheme)).transpose()?,
             constants: (0..weight.max(2)).map(constant).collect::<Result<_>>()?,
             factor: factorial as i64,
             inverse: power(factorial, t - 2),

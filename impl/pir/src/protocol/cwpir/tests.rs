@@ -2,12 +2,12 @@ use ring::Kernel;
 
 use super::*;
 use crate::core::database::{Database, Keys};
-use crate::core::protocol::Server as _;
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, conformance, context, noise_is, read, refuses, retrieves_all, retrieves_long_records,
+    updates_keep,
 };
 
 const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
@@ -176,17 +176,7 @@ fn words_are_as_long_as_published() {
 #[test]
 fn updates_make_the_same_plaintexts() {
     for bits in [5, 104, 1000] {
-        let (set, shape) = (set(&plain(2), ""), Shape::new(300, bits).unwrap());
-        let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
-        let mut context = context(Kernel::best(), 1);
-        let mut changed = <Cwpir as Protocol>::Server::new(&set, &database, &mut context).unwrap();
-        for indices in [vec![0, 1, 150, 299], vec![1, 7]] {
-            let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
-            changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
-            assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
-            let fresh = <Cwpir as Protocol>::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
-            assert!(changed.plaintexts() == fresh.plaintexts());
-        }
+        updates_keep::<Cwpir>(&set(&plain(2), ""), Shape::new(300, bits).unwrap(), |server| server.plaintexts());
     }
 }
 

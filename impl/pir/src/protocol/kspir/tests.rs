@@ -2,13 +2,12 @@ use ring::Kernel;
 
 use super::*;
 use crate::core::database::Database;
-use crate::core::protocol::Server as _;
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, committed, conformance, context, grows_up_to_the_bounds, read, refuses,
-    retrieves_long_records,
+    retrieves_long_records, updates_keep,
 };
 
 /// 64 slots, baby steps and keys of them.
@@ -69,19 +68,7 @@ fn records_lie_where_the_layout_says() {
 /// A changed server has the plaintexts of one made of the changed database, though it added differences to them.
 #[test]
 fn updates_make_the_same_plaintexts() {
-    let shape = Shape::new(3000, 104).unwrap();
-    let (set, other, mut database) =
-        (set((8, 4), ""), Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
-    let mut context = context(Kernel::best(), 1);
-    let mut changed = server::Server::new(&set, &database, &mut context).unwrap();
-    for indices in [vec![0, 1, 1500, 2999], vec![1, 7]] {
-        let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
-        changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
-        assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
-        // A selection has changed records in its bit string.
-        let fresh = server::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
-        assert!(changed.plaintexts() == fresh.plaintexts());
-    }
+    updates_keep::<Kspir>(&set((8, 4), ""), Shape::new(3000, 104).unwrap(), |server| server.plaintexts());
 }
 
 /// Sizes at 1, 8 and 32 GB: what is sent, and the formulas from which InsPIRe's Tables 2 to 4 are.

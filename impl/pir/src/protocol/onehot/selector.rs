@@ -22,7 +22,7 @@ impl Selector for Engine {
         let ciphertexts = [layout.ciphertexts(), layout.answers];
         let exponents = |id| layout.exponents(id);
         let exchange = Exchange::new(set, (&set.ring, set.switch), (shape, ciphertexts), exponents, kernel)?;
-        Ok(Self { multiplier: Multiplier::new(&exchange.scheme, 1)?, exchange, layout, set: set.clone() })
+        Ok(Self { multiplier: Multiplier::new(&exchange.scheme)?, exchange, layout, set: set.clone() })
     }
 
     fn exchange(&self) -> &Exchange {

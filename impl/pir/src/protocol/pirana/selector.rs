@@ -29,7 +29,7 @@ impl Selector for Engine {
         let ciphertexts = [layout.code.bits, layout.answers];
         let exponents = |id| exponents(&layout, id);
         let exchange = Exchange::new(set, (&set.ring, set.switch), (shape, ciphertexts), exponents, kernel)?;
-        let multiplier = (layout.code.weight > 1).then(|| Multiplier::new(&exchange.scheme, 1)).transpose()?;
+        let multiplier = (layout.code.weight > 1).then(|| Multiplier::new(&exchange.scheme)).transpose()?;
         Ok(Self { layout, exchange, multiplier, buckets: set.buckets(shape)?, places: None, set: set.clone() })
     }
 

@@ -2,12 +2,11 @@ use ring::Kernel;
 
 use super::*;
 use crate::core::database::Database;
-use crate::core::protocol::Server as _;
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, noise_is, read, refuses, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, conformance, context, noise_is, read, refuses, retrieves_long_records, updates_keep,
 };
 
 const INTEGER: &str = "{ kind = \"integer\", modulus = 7681 }";
@@ -125,18 +124,7 @@ fn entries_and_plaintexts_have_places_of_their_own() {
 #[test]
 fn updates_make_the_same_plaintexts() {
     for (plaintext, bits) in [(INTEGER, 104), (INTEGER, 5), (BINOMIAL, 1000), (SHORT, 104)] {
-        let (set, shape) = (set(plaintext, 1, ""), Shape::new(300, bits).unwrap());
-        let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
-        let mut context = context(Kernel::best(), 1);
-        let mut changed = <Pirana as Protocol>::Server::new(&set, &database, &mut context).unwrap();
-        for indices in [vec![0, 1, 150, 299], vec![1, 7]] {
-            let changes: Vec<_> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
-            changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
-            assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
-            // A selection has changed records in its bit string.
-            let fresh = <Pirana as Protocol>::Server::new(&set, &database.selected(shape, Some), &mut context).unwrap();
-            assert!(changed.plaintexts() == fresh.plaintexts());
-        }
+        updates_keep::<Pirana>(&set(plaintext, 1, ""), Shape::new(300, bits).unwrap(), |server| server.plaintexts());
     }
 }
 

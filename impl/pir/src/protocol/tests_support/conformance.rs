@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use ring::Kernel;
+use ring::{Kernel, Ntt, Poly};
 
 use super::secrets::{measures_errors_of_known_messages, secrets_serve_once};
 use super::wire::{refuses_answers_to_other_requests, refuses_bad_messages, refuses_other_versions};
 use super::{context, in_full, parties, parties_of};
 use crate::core::database::{Database, Record};
 use crate::core::progress::Silent;
-use crate::core::protocol::{Change, Messages, Protocol};
+use crate::core::protocol::{Change, Messages, Protocol, Server};
 use crate::core::runner::{Options, Run, Session};
 use crate::core::session::ServerSession;
 use crate::core::workload::{Shape, Workload};
@@ -217,4 +217,23 @@ pub fn updates_like_fresh<S: Protocol>(params: &S::Set, shape: Shape, changed: &
     assert!(payload(&updated) == payload(&fresh), "{} changes", changed.len());
     let records = client.extract(&updated, &context).unwrap();
     assert_eq!(records, indices.map(|index| database.record(index).unwrap()));
+}
+
+/// A server that was changed twice has the plaintexts of one made of the changed database.
+pub fn updates_keep<S: Protocol>(
+    params: &S::Set,
+    shape: Shape,
+    plaintexts: impl Fn(&S::Server) -> Vec<Poly<u32, Ntt>>,
+) {
+    let (other, mut database) = (Database::seeded([3; 16], shape), Database::seeded([9; 16], shape));
+    let mut context = context(Kernel::best(), 1);
+    let mut changed = S::Server::new(params, &database, &mut context).unwrap();
+    for indices in [vec![0, 1, shape.records / 2, shape.records - 1], vec![1, 7]] {
+        let changes: Vec<Change> = indices.into_iter().map(|index| (index, other.record(index).unwrap())).collect();
+        changes.iter().for_each(|(index, record)| database.change(*index, record.clone()).unwrap());
+        assert!(changed.update(&changes, &mut context).unwrap().is_empty(), "no message");
+        // A selection has changed records in its bit string.
+        let fresh = S::Server::new(params, &database.selected(shape, Some), &mut context).unwrap();
+        assert!(plaintexts(&changed) == plaintexts(&fresh));
+    }
 }

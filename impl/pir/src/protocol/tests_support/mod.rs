@@ -10,7 +10,7 @@ pub use bad_messages::withstands;
 pub(crate) use conformance::conformance;
 pub use conformance::{
     check_everywhere, conforms_at_others, conforms_at_two, grows_up_to_the_bounds, retrieves_all,
-    retrieves_long_records, updates_like_fresh,
+    retrieves_long_records, updates_keep, updates_like_fresh,
 };
 pub use secrets::{noise_is, noise_variance};
 pub use toy::{ALL_SHAPES, committed, context, in_full, read, refuses, set_text, small_set, up_to};

@@ -4,6 +4,7 @@
 //! Eight of the sixteen registers hold sums; as on AVX-512 a term costs 4GC + G + C operations for each register of slots, and the
 //! reduction 13 for 8 sums where one estimate suffices.
 
+use super::super::combination::{Combination, Target};
 use super::super::scalar::{self, Reduction};
 use super::super::{TILE, Tiles};
 use super::{FOLD, FOLDED, LINE, LONG, Plan, SHORT, for_width, registers, sums};
@@ -22,10 +23,17 @@ registers!(
     "avx2",
     _mm256_setzero_si256,
     _mm256_set1_epi32,
+    _mm256_set1_epi64x,
     _mm256_loadu_si256,
     _mm256_storeu_si256,
     _mm256_srli_epi64,
+    _mm256_srl_epi64,
     _mm256_add_epi64,
+    _mm256_add_epi32,
+    _mm256_sub_epi32,
+    _mm256_or_si256,
+    _mm256_min_epu32,
+    _mm256_mul_epu32,
     _mm256_mul_epu32
 );
 

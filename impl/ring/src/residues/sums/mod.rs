@@ -56,7 +56,10 @@ use for_width;
 
 /// What the sums take of a register's instructions.
 macro_rules! registers {
-    ($features:literal, $zero:ident, $splat:ident, $load:ident, $store:ident, $right:ident, $add:ident, $multiply:ident) => {
+    (
+        $features:literal, $zero:ident, $splat:ident, $splat_wide:ident, $load:ident, $store:ident, $right:ident, $shift:ident, $add:ident, $add_short:ident,
+        $subtract:ident, $or:ident, $min:ident, $multiply:ident, $exact:ident
+    ) => {
         #[target_feature(enable = $features)]
         #[inline]
         fn zero() -> Register {
@@ -68,6 +71,13 @@ macro_rules! registers {
         #[inline]
         fn splat(x: u32) -> Register {
             $splat(x as i32)
+        }
+
+        /// A number in every 64-bit lane.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn splat_wide(x: u64) -> Register {
+            $splat_wide(x as i64)
         }
 
         /// # Safety
@@ -93,6 +103,39 @@ macro_rules! registers {
         #[inline]
         fn upper(x: Register) -> Register {
             $right::<32>(x)
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn shift_right(x: Register, count: __m128i) -> Register {
+            $shift(x, count)
+        }
+
+        /// Sums of 32-bit lanes.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn sum_of(a: Register, b: Register) -> Register {
+            $add_short(a, b)
+        }
+
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn either(a: Register, b: Register) -> Register {
+            $or(a, b)
+        }
+
+        /// x - q if that is not negative, else x.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn reduce_once(x: Register, q: Register) -> Register {
+            $min(x, $subtract(x, q))
+        }
+
+        /// As [`add_product`], of factors whose upper halves may be known to be zero.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn add_short_product(sum: Register, a: Register, b: Register) -> Register {
+            $add(sum, $exact(a, b))
         }
 
         #[target_feature(enable = $features)]
@@ -241,25 +284,104 @@ macro_rules! sums {
         }
 
         #[target_feature(enable = $features)]
-        pub(in crate::residues) fn sum_multiples_u32(
-            modulus: &Modulus<u32>,
-            factors: &[u32],
+        pub(in crate::residues) fn combine(
+            combination: &Combination<u32>,
+            n: usize,
             rows: &[u32],
             out: &mut [u32],
+            add: bool,
         ) {
-            let n = out.len();
-            let Some(reduction) = Reduction::new(modulus).filter(|_| n.is_multiple_of(LANES)) else {
-                return scalar::sum_multiples_u32(modulus, factors, rows, out);
+            let odd = combination.targets.iter().all(|target| target.inverse.is_some());
+            if !(combination.short && odd && n.is_multiple_of(LANES)) {
+                return scalar::combine(combination, n, rows, out, add);
+            }
+            match combination.reciprocals.len() {
+                1 => combine_rows::<1>(combination, n, rows, out, add),
+                2 => combine_rows::<2>(combination, n, rows, out, add),
+                3 => combine_rows::<3>(combination, n, rows, out, add),
+                4 => combine_rows::<4>(combination, n, rows, out, add),
+                5 => combine_rows::<5>(combination, n, rows, out, add),
+                6 => combine_rows::<6>(combination, n, rows, out, add),
+                7 => combine_rows::<7>(combination, n, rows, out, add),
+                8 => combine_rows::<8>(combination, n, rows, out, add),
+                _ => scalar::combine(combination, n, rows, out, add),
+            }
+        }
+
+        /// The combination of `K` rows, whose slots of a register stay in registers for all moduli.
+        #[target_feature(enable = $features)]
+        fn combine_rows<const K: usize>(
+            combination: &Combination<u32>,
+            n: usize,
+            rows: &[u32],
+            out: &mut [u32],
+            add: bool,
+        ) {
+            let Combination { reciprocals, shift, targets, .. } = combination;
+            let (half, count) = (splat_wide(1 << (shift - 1)), _mm_cvtsi32_si128(*shift as i32));
+            let sum = |parts: &[[Register; 2]; K], factors: &[u32], first: [Register; 2]| {
+                let factors: &[u32; K] = &factors.as_chunks().0[0];
+                std::array::from_fn(|i| {
+                    (0..K).fold(first[i], |sum, row| add_short_product(sum, parts[row][i], splat(factors[row])))
+                })
             };
             for at in (0..n).step_by(LANES) {
-                let mut sums = [zero(); 2];
-                for (row, factor) in rows.chunks_exact(n).zip(factors) {
-                    // SAFETY: a row has n elements, a multiple of a register's.
-                    let (x, factor) = (unsafe { load(row.as_ptr().add(at)) }, splat(*factor));
-                    sums = [add_product(sums[0], x, factor), add_product(sums[1], upper(x), factor)];
+                // SAFETY: a row has n elements, a multiple of a register's.
+                let parts = std::array::from_fn(|row| unsafe { load(rows.as_ptr().add(row * n + at)) });
+                let parts = parts.map(|x| [x, upper(x)]);
+                let quotient = sum(&parts, reciprocals, [half; 2]).map(|sum: Register| shift_right(sum, count));
+                for (i, Target { modulus, factors, inverse }) in targets.iter().enumerate() {
+                    let (q, inverse) = (splat(modulus.value()), splat(inverse.unwrap_or_default()));
+                    let multiple = quotient.map(|quotient| add_short_product(zero(), quotient, splat(factors[K])));
+                    let [even, odd] = sum(&parts, factors, multiple).map(|sum| rounded(sum, q, inverse));
+                    let residues = reduce_once(either(upper(even), odd), q);
+                    // SAFETY: `Vectors::combine` asserts that there are n elements for each modulus.
+                    unsafe {
+                        let out = out.as_mut_ptr().add(i * n + at);
+                        store(out, if add { reduce_once(sum_of(load(out), residues), q) } else { residues });
+                    }
                 }
-                // SAFETY: as above.
-                unsafe { store(out.as_mut_ptr().add(at), merge(reduction, sums)) };
+            }
+        }
+
+        /// A multiple of 2^32 congruent modulo q to a sum below 2^32 q in each 64-bit lane, below 2^33 q: over 2^32 it is Montgomery's.
+        #[target_feature(enable = $features)]
+        #[inline]
+        fn rounded(sum: Register, q: Register, inverse: Register) -> Register {
+            add_short_product(sum, add_short_product(zero(), sum, inverse), q)
+        }
+
+        #[target_feature(enable = $features)]
+        pub(in crate::residues) fn tensor(
+            modulus: &Modulus<u32>,
+            left: [&[u32]; 2],
+            right: [&[u32]; 2],
+            factor: &[u32],
+            out: [&mut [u32]; 3],
+        ) {
+            if !factor.len().is_multiple_of(LANES) {
+                return scalar::tensor(modulus, left, right, factor, out);
+            }
+            let (q, inverse) = (splat(modulus.value()), splat(modulus.negative_inverse()));
+            for at in (0..factor.len()).step_by(LANES) {
+                // SAFETY: all have as many elements as the factor, a multiple of a register's.
+                let part = |part: &[u32]| unsafe { load(part.as_ptr().add(at)) };
+                let pair = |x| [x, upper(x)];
+                let ([a, b], [c, d]) = (left.map(part).map(pair), right.map(part).map(pair));
+                let factor = pair(part(factor));
+                let products: [[Register; 2]; 3] = [
+                    std::array::from_fn(|i| add_short_product(zero(), a[i], c[i])),
+                    std::array::from_fn(|i| add_short_product(add_short_product(zero(), a[i], d[i]), b[i], c[i])),
+                    std::array::from_fn(|i| add_short_product(zero(), b[i], d[i])),
+                ];
+                for k in 0..3 {
+                    let [even, odd]: [Register; 2] = std::array::from_fn(|i| {
+                        let sum = upper(rounded(products[k][i], q, inverse));
+                        rounded(add_short_product(zero(), sum, factor[i]), q, inverse)
+                    });
+                    // SAFETY: as above.
+                    unsafe { store(out[k].as_mut_ptr().add(at), reduce_once(either(upper(even), odd), q)) };
+                }
             }
         }
 
