@@ -134,14 +134,14 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
     folder = out / path.stem
     for number, part in enumerate(mine, 1):
         evaluator = Evaluator(part.shape, unit_costs, updates=part.updates)
-        key = hashlib.sha256(f"{evaluator.origin}{_state(part)}".encode()).hexdigest()[:16]
-        file = folder / part.file
-        known = _known(file)
-        if known is None or known["key"] != key:
+        if _known(folder, part, evaluator) is None:
             progress.stage(f"{path.stem} {number} of {len(mine)}: {part.name}, {part.shape.words()}", 0)
             rows = [_row(path.stem, part, each) for each in _MAKERS[part.kind](part, evaluator, progress)]
-            write(file, json.dumps({"key": key, "rows": rows}, indent=1) + "\n")
-    found = [(part, _known(folder / part.file)) for part in wanted]
+            write(folder / part.file, json.dumps({"key": _key(part, evaluator), "rows": rows}, indent=1) + "\n")
+    # Records of other parts may be of an earlier request: these have other columns, and wait for their turn.
+    found = [
+        (part, _known(folder, part, Evaluator(part.shape, unit_costs, None, updates=part.updates))) for part in wanted
+    ]
     tables = {out / f"{path.stem}.csv": (COLUMNS, [row for _, record in found if record for row in record["rows"]])}
     grids = [(part, record) for part, record in found if record and part.of_protocol]
     if grids:
@@ -163,12 +163,17 @@ def _state(part: Part) -> str:
     return "".join([json.dumps(part.settings), json.dumps(beside), *texts])
 
 
-def _known(file: Path) -> dict[str, Any] | None:
+def _key(part: Part, evaluator: Evaluator) -> str:
+    return hashlib.sha256(f"{evaluator.origin}{_state(part)}".encode()).hexdigest()[:16]
+
+
+def _known(folder: Path, part: Part, evaluator: Evaluator) -> dict[str, Any] | None:
+    """The record of a part, if there is one of these inputs."""
     try:
-        document: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        document: dict[str, Any] = json.loads((folder / part.file).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return document
+    return document if document.get("key") == _key(part, evaluator) else None
 
 
 def _row(name: str, part: Part, row: Row) -> Row:
