@@ -192,6 +192,11 @@ impl Plan {
         prime.saturating_pow(self.variables as u32).saturating_mul(record)
     }
 
+    /// Pages of a record of that many columns on disk.
+    pub fn record_pages(&self, columns: u64) -> u64 {
+        count(&[columns, self.evaluator.record_bytes(self.variables, true) as u64]).div_ceil(PAGE as u64)
+    }
+
     /// Bytes of a column of all tables in memory, and of those on disk.
     pub fn bytes(&self) -> [u64; 2] {
         [(&self.memory, false), (&self.disk, true)].map(|(primes, on_disk)| {
