@@ -90,7 +90,8 @@ impl SwitchShape {
 
     /// The work of [`RnsGadget::relinearise`].
     pub fn relinearise_work(self) -> Work {
-        let added = if self.special > 0 { self.ring.products(2 * self.special as u64) } else { self.ring.transforms(2) };
+        let added =
+            if self.special > 0 { self.ring.products(2 * self.special as u64) } else { self.ring.transforms(2) };
         self.coefficient_digits_work() + self.sum_work() * 2 + added
     }
 

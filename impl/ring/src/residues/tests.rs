@@ -263,15 +263,12 @@ fn sums_by_tiles_are_sums_of_products() {
 /// Combinations on every path against remainders of 128-bit integers: random residues, or the largest everywhere.
 fn check_combination<W: Word>(from: &[u64], to: &[u64], n: usize, short: bool, largest: bool) {
     let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
-    let mut residues = |q: u64, n: usize| -> Vec<W> {
-        if largest { vec![W::from_u64(q - 1); n] } else { residues(&mut rng, q, n) }
-    };
+    let mut residues =
+        |q: u64, n: usize| -> Vec<W> { if largest { vec![W::from_u64(q - 1); n] } else { residues(&mut rng, q, n) } };
     let moduli =
         |moduli: &[u64]| -> Vec<Modulus<W>> { moduli.iter().map(|q| Modulus::new(W::from_u64(*q)).unwrap()).collect() };
-    let (rows, sums): (Vec<Vec<W>>, Vec<Vec<W>>) = (
-        from.iter().map(|q| residues(*q, n)).collect(),
-        to.iter().map(|q| residues(*q, n)).collect(),
-    );
+    let (rows, sums): (Vec<Vec<W>>, Vec<Vec<W>>) =
+        (from.iter().map(|q| residues(*q, n)).collect(), to.iter().map(|q| residues(*q, n)).collect());
     let factors: Vec<Vec<W>> = to.iter().map(|q| residues(*q, from.len() + 1)).collect();
     let combination = Combination::new(&moduli(from), moduli(to).into_iter().zip(factors.iter().cloned()));
     assert_eq!(combination.short, short, "{from:?}");
@@ -298,7 +295,8 @@ fn rows_are_combined() {
     const LONG: u64 = (1 << 28) - 57;
     const LONGEST: [u64; 3] = [(1 << 31) - 1, (1 << 31) - 19, (1 << 31) - 61];
     let primes: Vec<u64> = crate::primes::primes_below(28, 8192).take(9).collect();
-    let mut cases: Vec<(&[u64], &[u64])> = (1..=9).map(|count| (&primes[..count], &[LONG, (1 << 31) - 1, 3][..])).collect();
+    let mut cases: Vec<(&[u64], &[u64])> =
+        (1..=9).map(|count| (&primes[..count], &[LONG, (1 << 31) - 1, 3][..])).collect();
     cases.push((&LONGEST[..2], &LONGEST));
     cases.push((&LONGEST, &LONGEST));
     // Targets that are even.
