@@ -187,10 +187,13 @@ def mark_notes(rows: list[dict[str, Any]], crossed: str = "") -> list[str]:
 
 
 def weakest(rows: list[dict[str, Any]]) -> str:
-    """One sentence: of the sets that reach their target the weakest key or ciphertext; empty where none does."""
+    """Of the sets that reach their target the weakest key or ciphertext, and the attacks that have no figure of any set;
+    empty where no set reaches its target."""
     found: dict[str, tuple[float, str, dict[str, Any]]] = {}
+    lacking: set[str] = set()
     for row in rows:
         entries = row.get("security") or []
+        lacking.update(*(entry.get("without", ()) for entry in entries))
         if entries and all(entry.get("bits") is not None for entry in entries) and not insecure(row):
             name, entry = series_name(row["protocol"], row["set"]), min(entries, key=lambda entry: float(entry["bits"]))
             found[name] = float(entry["bits"]), name, entry
@@ -203,7 +206,7 @@ def weakest(rows: list[dict[str, Any]]) -> str:
         f"sets that reach their target, {name} has the least: {bits_text(entry['bits'])}{without_symbols(entry)} bits "
         f"({instance}, {attack}, {source})."
     )
-    return f"{text} {without_text(set(entry.get('without', ())))}".rstrip()
+    return f"{text} {without_text(lacking)}".rstrip()
 
 
 def without_symbols(entry: dict[str, Any]) -> str:
@@ -236,8 +239,8 @@ def long_keys(rows: list[dict[str, Any]]) -> str:
 
 
 def provenance(rows: list[dict[str, Any]]) -> str:
-    """The origin of the measured rows, with a caution if they do not belong together, the security of each instance
-    of their sets, and the long keys that their failure bounds count; every table and figure of records carries it."""
+    """The origin of the measured rows, with a caution if they do not belong together, the weakest of their sets that
+    reach the target, and the long keys that failure bounds count; every table and figure of records carries it."""
     rows = [row for row in rows if row["status"] == "ok"]
     if not rows:
         return "No measured record."

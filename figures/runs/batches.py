@@ -3,7 +3,7 @@
 Queries answered together read the database and the packing tables once. An update encodes the changed records, corrects
 the hint, and rebuilds the packing tables that they touch. A line is a row of the experiment; its single queries are
 those of rows with one query at the same database, here or in the experiments shown with it: of the same set or, where a
-set answers batches only, those of the protocol's set that is soonest there.
+set answers batches only, those of the soonest of the protocol's sets that reach both targets.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ..lib.frame import dicts, quartiles, status_text
-from ..lib.marks import footnotes, marks_of, provenance
+from ..lib.marks import failing, footnotes, insecure, marks_of, provenance, unknown
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from ..lib.units import significant
@@ -55,8 +55,11 @@ def _single(batch: dict[str, Any], rows: Iterable[dict[str, Any]]) -> dict[str, 
         return all(row[key] == batch[key] for key in ("protocol", "records", "record_bits", "threads", *keys))
 
     at_hand = [row for row in rows if row["status"] == "ok" and row["queries"] == 1 and same(row)]
-    own = [row for row in at_hand if same(row, "set", "sha256")]
-    return min(own or at_hand, key=lambda row: float(row["answer_s"]), default=None)
+    if (batch.get("description") or {}).get("layout", {}).get("batch_queries"):
+        chosen = [row for row in at_hand if not (insecure(row) or unknown(row) or failing(row))]
+    else:
+        chosen = [row for row in at_hand if same(row, "set", "sha256")]
+    return min(chosen, key=lambda row: float(row["answer_s"]), default=None)
 
 
 def build(joined: pd.DataFrame) -> Table:

@@ -5,7 +5,8 @@ use ring::{Combination, Kind, Modulus, Ring, RingShape, Vectors, Word, Work};
 /// Takes centred numbers modulo Q to residues modulo other primes.
 ///
 /// x = sum_i y_i Q/q_i - v Q with the parts y_i = x (Q/q_i)^-1 modulo q_i and v the integer nearest to sum_i y_i / q_i. That sum is in
-/// fixed point, so that x within 2^-20 Q of Q/2 may count as x - Q or x + Q: equal modulo Q, and nearly as small.
+/// fixed point, so that x near Q/2 (within 2^-20 Q where the q_i are of like length) may count as x - Q or x + Q: equal modulo Q, and
+/// nearly as small.
 #[derive(Clone, Debug)]
 pub(crate) struct Conversion<W> {
     vectors: Vectors,

@@ -5,7 +5,7 @@
 //!
 //! Scalars by which conversions would multiply are part of t(X), by which the tensor product is multiplied slot by slot.
 
-use crate::base::{Conversion, conversion_work, division_work, product};
+use crate::base::{Conversion, conversion_work, product};
 use crate::error::{BfvError, parameter};
 use crate::scheme::Scheme;
 use crate::switching::{RnsGadget, SwitchShape, SwitchingKey};
@@ -103,21 +103,22 @@ impl MultiplyShape {
         2 * self.both().poly_bytes()
     }
 
-    /// Bytes that [`Multiplier::multiply`] takes on the way: the tensor, what is scaled down, and the relinearisation of that.
+    /// Bytes that [`Multiplier::multiply`] takes on the way: the tensor, then its part modulo q and the relinearisation of that.
     pub fn product_bytes(self, gadget: SwitchShape) -> u64 {
-        3 * (self.both().poly_bytes() + self.ring.poly_bytes()) + (gadget.rows as u64 + 2) * gadget.keys().poly_bytes()
+        let relinearised = 3 * self.ring.poly_bytes() + (gadget.rows as u64 + 2) * gadget.keys().poly_bytes();
+        relinearised.max(3 * self.both().poly_bytes())
     }
 
     /// The work of [`Multiplier::lift`].
     pub fn lift_work(self) -> Work {
-        self.both().transforms(2) + conversion_work(self.ring, self.extension, 2)
+        self.both().transforms(2) + conversion_work(self.ring, self.extension, 2) + self.ring.products(2)
     }
 
     /// The work of [`Multiplier::scaled_product`].
     pub fn scaled_product_work(self) -> Work {
         self.both().products(7)
             + self.both().transforms(3)
-            + division_work(self.ring, self.extension, 3)
+            + conversion_work(self.ring, self.extension, 3)
             + conversion_work(self.extended(), self.ring.primes, 3)
     }
 

@@ -62,15 +62,20 @@ impl SwitchShape {
         self.ring.transforms(1) + self.coefficient_digits_work()
     }
 
-    /// The work of [`RnsGadget::switch_mask`]: the sum, its division by P, the automorphism.
-    pub fn switch_mask_work(self) -> Work {
+    /// The work of a sum of digits times half of a key, and of its division by P.
+    fn sum_work(self) -> Work {
         let division = if self.special > 0 {
             let dropped = RingShape { primes: self.special, ..self.ring };
             self.keys().transforms(1) + division_work(dropped, self.ring.primes, 1)
         } else {
             Work::default()
         };
-        self.keys().products(self.rows as u64) + division + self.ring.moves(1)
+        self.keys().products(self.rows as u64) + division
+    }
+
+    /// The work of [`RnsGadget::switch_mask`].
+    pub fn switch_mask_work(self) -> Work {
+        self.sum_work() + self.ring.moves(1)
     }
 
     /// The work of [`RnsGadget::switch_body`].
@@ -85,8 +90,9 @@ impl SwitchShape {
 
     /// The work of [`RnsGadget::relinearise`].
     pub fn relinearise_work(self) -> Work {
-        let added = if self.special > 0 { self.ring.products(2) } else { self.ring.transforms(2) };
-        self.coefficient_digits_work() + self.switch_mask_work() * 2 + added
+        let added =
+            if self.special > 0 { self.ring.products(2 * self.special as u64) } else { self.ring.transforms(2) };
+        self.coefficient_digits_work() + self.sum_work() * 2 + added
     }
 
     /// The work of [`RnsGadget::automorphism`].

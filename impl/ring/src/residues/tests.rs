@@ -260,17 +260,18 @@ fn sums_by_tiles_are_sums_of_products() {
     }
 }
 
-/// Combinations on every path against remainders of 128-bit integers.
-fn check_combination<W: Word>(from: &[u64], to: &[u64], n: usize, seed: u64) {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+/// Combinations on every path against remainders of 128-bit integers: random residues, or the largest everywhere.
+fn check_combination<W: Word>(from: &[u64], to: &[u64], n: usize, short: bool, largest: bool) {
+    let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
+    let mut residues =
+        |q: u64, n: usize| -> Vec<W> { if largest { vec![W::from_u64(q - 1); n] } else { residues(&mut rng, q, n) } };
     let moduli =
         |moduli: &[u64]| -> Vec<Modulus<W>> { moduli.iter().map(|q| Modulus::new(W::from_u64(*q)).unwrap()).collect() };
-    let (rows, sums): (Vec<Vec<W>>, Vec<Vec<W>>) = (
-        from.iter().map(|q| residues(&mut rng, *q, n)).collect(),
-        to.iter().map(|q| residues(&mut rng, *q, n)).collect(),
-    );
-    let factors: Vec<Vec<W>> = to.iter().map(|q| residues(&mut rng, *q, from.len() + 1)).collect();
+    let (rows, sums): (Vec<Vec<W>>, Vec<Vec<W>>) =
+        (from.iter().map(|q| residues(*q, n)).collect(), to.iter().map(|q| residues(*q, n)).collect());
+    let factors: Vec<Vec<W>> = to.iter().map(|q| residues(*q, from.len() + 1)).collect();
     let combination = Combination::new(&moduli(from), moduli(to).into_iter().zip(factors.iter().cloned()));
+    assert_eq!(combination.short, short, "{from:?}");
     let expected = |i: usize, j: usize, add: bool| {
         let fractions = rows.iter().zip(from).map(|(row, q)| row[j].to_u64() as f64 / *q as f64);
         let quotient = (fractions.sum::<f64>() + 0.5).floor() as u128;
@@ -292,19 +293,23 @@ fn check_combination<W: Word>(from: &[u64], to: &[u64], n: usize, seed: u64) {
 #[test]
 fn rows_are_combined() {
     const LONG: u64 = (1 << 28) - 57;
-    let cases: [(&[u64], &[u64]); 5] = [
-        (&[LONG, 268_369_921, 268_271_617], &[268_361_729, 4_169_729, 3]),
-        (&[268_238_849, 268_189_697, 268_091_393, 268_042_241, 267_943_937], &[LONG, (1 << 31) - 1]),
-        (&[4_169_729], &[268_369_921, 65_537]),
-        // Sums that are too long, and a modulus that is even.
-        (&[(1 << 31) - 1, (1 << 31) - 19], &[(1 << 31) - 1, 1 << 30]),
-        (&[257, 65_537], &[1 << 20, 101]),
-    ];
-    for (seed, (from, to)) in cases.into_iter().enumerate() {
-        for n in [32, 40] {
-            check_combination::<u32>(from, to, n, seed as u64);
-            check_combination::<u64>(from, to, n, seed as u64);
+    const LONGEST: [u64; 3] = [(1 << 31) - 1, (1 << 31) - 19, (1 << 31) - 61];
+    let primes: Vec<u64> = crate::primes::primes_below(28, 8192).take(9).collect();
+    let mut cases: Vec<(&[u64], &[u64])> =
+        (1..=9).map(|count| (&primes[..count], &[LONG, (1 << 31) - 1, 3][..])).collect();
+    cases.push((&LONGEST[..2], &LONGEST));
+    cases.push((&LONGEST, &LONGEST));
+    // Targets that are even.
+    cases.push((&LONGEST[..2], &[1 << 30]));
+    cases.push((&[257, 65_537], &[1 << 20, 101]));
+    for (from, to) in cases {
+        for (n, largest) in [(32, false), (40, false), (32, true)] {
+            check_combination::<u32>(from, to, n, from.len() < 3 || from[0] != LONGEST[0], largest);
+            check_combination::<u64>(from, to, n, true, largest);
         }
     }
-    check_combination::<u64>(&[(1 << 61) - 1, (1 << 50) - 27], &[(1 << 60) - 93, 1 << 61], 32, 9);
+    for largest in [false, true] {
+        check_combination::<u64>(&[(1 << 61) - 1, (1 << 50) - 27], &[(1 << 60) - 93, 1 << 61], 32, true, largest);
+        check_combination::<u64>(&[(1 << 62) - 57; 5], &[(1 << 61) - 1, (1 << 62) - 57], 32, false, largest);
+    }
 }

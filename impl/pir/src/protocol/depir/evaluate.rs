@@ -209,5 +209,5 @@ pub fn evaluate_work(plan: &Plan, evaluator: Evaluator, columns: u64, points: u6
     let kind = if evaluator == Evaluator::Values { Kind::TableReads } else { Kind::DerivativeReads };
     let [memory, disk] = plan.reads();
     let reads = Work::of(kind, &[memory.saturating_add(disk), columns, points]);
-    if disk == 0 { reads } else { reads + Work::of(Kind::DiskReads, &[disk, columns, points]) }
+    if disk == 0 { reads } else { reads + Work::of(Kind::DiskReads, &[disk, plan.record_pages(columns), points]) }
 }

@@ -8,7 +8,7 @@ use ring::primes::is_prime;
 
 use super::monomials::monomials;
 use super::set::{Evaluator, Set};
-use super::table::Layout;
+use super::table::{Layout, PAGE};
 use crate::core::{Error, Result};
 
 /// How the values modulo one number are found: the first of each list of [`Plan`].
@@ -190,6 +190,11 @@ impl Plan {
     pub fn table_bytes(&self, prime: u64, on_disk: bool) -> u64 {
         let record = self.evaluator.record_bytes(self.variables, on_disk) as u64;
         prime.saturating_pow(self.variables as u32).saturating_mul(record)
+    }
+
+    /// Pages of a record of that many columns on disk.
+    pub fn record_pages(&self, columns: u64) -> u64 {
+        columns.saturating_mul(self.evaluator.record_bytes(self.variables, true) as u64).div_ceil(PAGE as u64)
     }
 
     /// Bytes of a column of all tables in memory, and of those on disk.

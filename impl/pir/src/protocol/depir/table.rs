@@ -9,7 +9,7 @@ use crate::core::{Error, Result};
 /// Bytes after the last record, so that eight can be read of it.
 const PADDING: u64 = 8;
 /// Bytes of a page of a mapped file.
-const PAGE: usize = 4096;
+pub(super) const PAGE: usize = 4096;
 
 /// What a table has, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

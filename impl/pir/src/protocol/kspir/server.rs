@@ -82,7 +82,7 @@ impl Server {
         while stored < layout.baby {
             let (digits, body) = (gadget.digits(&base.a), base.b.clone());
             let keys = &asked.keys.baby[..asked.keys.baby.len().min(layout.baby - stored)];
-            for keys in keys.chunks(TOGETHER.max(threads)) {
+            for keys in keys.chunks(TOGETHER.next_multiple_of(threads)) {
                 let mut turned = side_by_side(keys.iter(), threads, |key| Ok(gadget.switch(&digits, &body, key)?))?;
                 vector.set(stored, &turned.iter().map(|turned| [&turned.a, &turned.b]).collect::<Vec<_>>())?;
                 stored += turned.len();
