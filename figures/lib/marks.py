@@ -187,8 +187,9 @@ def mark_notes(rows: list[dict[str, Any]], crossed: str = "") -> list[str]:
 
 
 def weakest(rows: list[dict[str, Any]]) -> str:
-    """Of the sets that reach their target the weakest key or ciphertext, and the attacks that have no figure of any set;
-    empty where no set reaches its target."""
+    """Of the sets that reach their target the weakest key or ciphertext, and the attacks without a figure of any set.
+
+    Empty where no set reaches its target."""
     found: dict[str, tuple[float, str, dict[str, Any]]] = {}
     lacking: set[str] = set()
     for row in rows:

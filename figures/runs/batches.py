@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ..lib.frame import dicts, quartiles, status_text
-from ..lib.marks import failing, footnotes, insecure, marks_of, provenance, unknown
+from ..lib.marks import failing, footnotes, insecure, marks_of, provenance
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from ..lib.units import significant
@@ -56,7 +56,7 @@ def _single(batch: dict[str, Any], rows: Iterable[dict[str, Any]]) -> dict[str, 
 
     at_hand = [row for row in rows if row["status"] == "ok" and row["queries"] == 1 and same(row)]
     if (batch.get("description") or {}).get("layout", {}).get("batch_queries"):
-        chosen = [row for row in at_hand if not (insecure(row) or unknown(row) or failing(row))]
+        chosen = [row for row in at_hand if not (insecure(row) or failing(row))]
     else:
         chosen = [row for row in at_hand if same(row, "set", "sha256")]
     return min(chosen, key=lambda row: float(row["answer_s"]), default=None)

@@ -15,7 +15,7 @@ Serving = dict[tuple[str, Shape], list[dict[str, Any]]]
 Text = Callable[[list[dict[str, Any]], Shape], str]
 Answers = Mapping[tuple[str, int, int], float]
 """Median seconds of an answer by set, records and bits of a record."""
-MEASURED = "Of those committed sets that no other one of the protocol undercuts by prediction, the soonest that was measured there."
+MEASURED = "Of the committed sets that no other one of the protocol undercuts by prediction, the soonest measured."
 
 
 def serving(sweep: Path) -> tuple[list[Shape], Serving]:

@@ -294,7 +294,7 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     alone = synthetic.record(*shape) | {"phases": phases(0.05), "updates": 1, "id": "alone"}
     batch = synthetic.record(*shape) | {"phases": phases(0.16), "updates": 1000, "queries": 8, "id": "batch"}
     other = synthetic.record("inspire", "other", 2**24, 512, layout) | {"phases": phases(0.06), "id": "other"}
-    buckets = synthetic.record("inspire", "two", 2**24, 512, layout)
+    buckets = synthetic.record("inspire", "two", 2**24, 512, layout | {"batch_queries": 8})
     buckets |= {"phases": phases(0.1), "queries": 8, "id": "buckets"}
     for document in (alone, batch, other, buckets):
         (tmp_path / f"{document['id']}.json").write_text(json.dumps(document))
