@@ -107,8 +107,8 @@ def _costed(
         printed = configs[ONE]["server_time"] if block["threads"] == 1 else None
         one = seconds if block["threads"] == 1 else one
         speedup = one / seconds if one and block["threads"] > 1 else None
-        respire = series_name(answer["protocol"], answer["set"])
-        what = f"here, costed: {count:.0f} blocks of {significant(each, 3)} s and {respire}"
+        beside = series_name(answer["protocol"], answer["set"])
+        what = f"here, costed: {count:.0f} blocks of {significant(each, 3)} s and {beside}"
         cells = {
             "source": Cell(what, symbols(dict.fromkeys([*marks_of(block), *marks_of(answer)]))),
             "threads": Cell(str(block["threads"])),
