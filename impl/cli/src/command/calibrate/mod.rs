@@ -91,10 +91,10 @@ pub fn main(args: &Args) -> Outcome<()> {
         bars.advance(1);
     }
     #[cfg(target_os = "linux")]
-    if !store::is_standard(&args.out) {
-        if let Err(error) = disk::reads(&mut calibrator, &args.out) {
-            note(&format!("reads from a disk are not measured: {error}."));
-        }
+    if !store::is_standard(&args.out)
+        && let Err(error) = disk::reads(&mut calibrator, &args.out)
+    {
+        note(&format!("reads from a disk are not measured: {error}."));
     }
     bars.end();
     if let Some(rate) = machine.read_bandwidth_before {
