@@ -137,15 +137,17 @@ class Plan:
         """A group as `pirlab run --group` and `pirlab key --group` read it.
 
         seconds: predicted seconds by row id; slowness: how many times longer a row may take here, without which no row
-        has a limit. A run skips rows that are predicted to take longer than their limit.
+        has a limit. A run skips rows that are predicted to take longer than their limit; the others may take PATIENCE
+        times that, and as much longer as the answers so far took.
         """
+        patience = PATIENCE * (1.0 if slowness is None else self.lateness())
 
         def limits(row: Row) -> dict[str, float]:
             predicted = (seconds or {}).get(row.id)
             found = {} if predicted is None else {"predicted_seconds": predicted}
             limit = None if slowness is None else self.time_limit(row.run(group.options), slowness)
             if limit is not None:
-                found["time_limit_seconds"] = limit * (1 if (predicted or 0) > limit else PATIENCE)
+                found["time_limit_seconds"] = limit * (1 if (predicted or 0) > limit else patience)
             return found
 
         return {
@@ -163,9 +165,13 @@ class Plan:
         return None if limit is None else round(max(limit, row.get("time_limit_seconds", 0)) * slowness, 1)
 
     def slowness(self) -> float:
-        """How many times longer a row may take here: as much as this machine is slower than the committed unit costs,
-        times as much as the answers so far took longer than predicted."""
+        """How many times longer a row may be predicted to take here: as much as this machine is slower than the
+        committed unit costs."""
         calibration = self.results / "calibration.json"
+        return max(1.0, UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0)
+
+    def lateness(self) -> float:
+        """How many times longer than predicted the answers so far took: the median, at least 1."""
         lines = ((name, line) for name in self.experiments for line in read_lines(self.prediction(name)))
         ratios = [
             median(phase["seconds"]) / line["seconds"]["answer"]
@@ -174,8 +180,7 @@ class Plan:
             for phase in read_object(self.results / "records" / name / f"{line['id']}.json").get("phases", [])
             if phase["name"] == "answer" and phase["seconds"]
         ]
-        machine = UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0
-        return max(1.0, machine) * max(1.0, median(ratios) if ratios else 1.0)
+        return max(1.0, median(ratios) if ratios else 1.0)
 
     def status(self, group: Group, row: Row) -> str | None:
         """Status of a row's record; None without a readable one."""

@@ -40,7 +40,7 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     assert [prospect(own[row["id"]], row, 10).seconds for row in rows] == list(found.values())
 
 
-def test_time_limits_scale_with_the_machine_and_with_the_rows_so_far(tmp_path):
+def test_time_limits_scale_with_the_machine_and_patience_with_the_rows_so_far(tmp_path):
     plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
     assert plan.slowness() == 1.0 and plan.time_limit({}, 1.0) == 30.0
     costs = json.loads((ROOT / "estimator/cost/unit_costs.json").read_text())
@@ -54,7 +54,10 @@ def test_time_limits_scale_with_the_machine_and_with_the_rows_so_far(tmp_path):
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     record = {"status": "ok", "phases": [{"name": "answer", "seconds": [0.7, 0.75, 9.0]}]}
     write_if_changed(plan.record(group, group.rows[0]), json.dumps(record))
-    assert plan.slowness() == 3.0, "an answer that took half as long again as predicted"
+    assert plan.lateness() == 1.5, "an answer that took half as long again as predicted"
+    assert plan.slowness() == 2.0, "late answers do not let longer rows in"
+    row = plan.group_file(group, group.rows, dict.fromkeys((row.id for row in group.rows), 1.0), slowness=2.0)["rows"][0]
+    assert row["time_limit_seconds"] == 30 * 2.0 * 3 * 1.5, "but rows that run have more time"
     assert plan.time_limit({"time_limit_seconds": 40}, 3.0) == 120.0, "a row's own limit is longer"
     assert plan.time_limit({"time_limit_seconds": 20}, 3.0) == 90.0, "and never shorter"
     assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit({"time_limit_seconds": 40}, 3.0) is None
