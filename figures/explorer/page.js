@@ -15,7 +15,8 @@ for (const row of ROWS) complete(row);
 function complete(row) {
   row.database = row.records * row.record_bits / 8;
   row.record_bytes = row.record_bits / 8;
-  row.rate = row.answer_s ? row.database / row.answer_s : null;
+  row.answer_each = row.answer_s === null ? null : row.answer_s / row.queries;
+  row.rate = row.answer_s ? row.database / row.answer_each : null;
   row.shape = `${row.records} ${row.record_bits}`;
   row.name = NAMES.get(row.protocol) ?? row.protocol;
   return row;
@@ -82,9 +83,9 @@ function fill() {
 }
 
 const DEFAULTS = {
-  shape: "", preset: "", ...DATA.network, stateless: false, least_security: 128, most_failure: -40, most_hint: "", most_server: "", most_client: "",
+  shape: "", preset: "", ...DATA.network, stateless: false, least_security: 128, most_failure: -40, most_hint: "", most_keys: "", most_server: "", most_client: "",
   least_records: "", most_records: "", least_bytes: "", most_bytes: "",
-  measured: true, predicted: true, searched: true, download_all: true, machine: "", x: "traffic", y: "total", colour: "protocol", front: true,
+  batches: false, parallel: false, measured: true, predicted: true, searched: true, download_all: true, machine: "", x: "traffic", y: "total", colour: "protocol", front: true,
   ...DATA.prices,
 };
 
@@ -130,14 +131,15 @@ function remember(state) {
 
 // What depends on network and prices
 
-// As `pirlab-search` scores sets: a round trip, the bytes of query and answer and a share of the hint, the server's and the client's seconds.
+// As `pirlab-search` scores sets: a round trip, the bytes of query and answer and a share of the hint, the server's and the client's
+// seconds, all of a whole request. Prices are of its queries, one by one.
 function scored(row, state) {
-  const share = (row.hint ?? 0) / (row.serves ?? state.hint_queries ?? 1);
+  const share = (row.hint ?? 0) * row.queries / (row.serves ?? state.hint_queries ?? row.queries);
   const traffic = row.upload + row.download + share;
   const client = (row.query_s ?? 0) + (row.extract_s ?? 0);
   const total = state.round_trip / 1000 + traffic * 8 / (1e6 * state.bandwidth) + row.answer_s + client;
-  const price = 1e6 * (state.core_hour / 3600 * row.answer_s + state.gigabyte / 1e9 * (row.download + share));
-  return { ...row, traffic, total, price };
+  const price = 1e6 / row.queries * (state.core_hour / 3600 * row.threads * row.answer_s + state.gigabyte / 1e9 * (row.download + share));
+  return { ...row, traffic, traffic_each: traffic / row.queries, total, price };
 }
 
 function downloads(shapes) {
@@ -154,11 +156,13 @@ function kept(state) {
   const wanted = (row) => (!state.shape || row.shape === state.shape) && between(row.records, state.least_records, state.most_records)
     && between(row.record_bytes, state.least_bytes, state.most_bytes);
   const rows = ROWS.filter((row) => wanted(row) && state[row.status] && !state.without.includes(row.protocol)
+    && (state.batches || row.queries === 1) && (state.parallel || row.threads === 1)
     && (!state.machine || !row.machine || row.machine === state.machine)
     && (!state.least_security || (row.security ?? 0) >= state.least_security)
     && (state.most_failure === null || (row.failure ?? -1e9) <= state.most_failure)
     && (!state.stateless || (row.hint ?? 0) <= DATA.seeds)
     && within(row.hint, state.most_hint === null ? null : state.most_hint * 2 ** 20)
+    && within(row.keys, state.most_keys === null ? null : state.most_keys * 2 ** 20)
     && within(row.server, state.most_server === null ? null : state.most_server * 2 ** 30)
     && within(row.client, state.most_client === null ? null : state.most_client * 2 ** 20));
   const shapes = new Map(ROWS.filter(wanted).map((row) => [row.shape, row]));
@@ -215,8 +219,8 @@ async function draw(rows, front, state) {
   embedded.view.addEventListener("click", (event, item) => item?.datum?.protocol && open(item.datum));
 }
 
-const TABLE = ["name", "set", "status", "shape_text", "total", "price", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure", "machine"];
-const HEADERS = { name: "Protocol", set: "Set", status: "Row", shape_text: "Database", total: "Time", price: "Million queries", answer_s: "Answer", upload: "Query", download: "Answer bytes", hint: "Hint, keys", server: "Server", client: "Client", setup_s: "Preprocessing", security: "Security", failure: "Failure", machine: "Machine" };
+const TABLE = ["name", "set", "status", "shape_text", "queries", "threads", "total", "price", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure", "machine"];
+const HEADERS = { name: "Protocol", set: "Set", status: "Row", shape_text: "Database", queries: "Queries", threads: "Threads", total: "Time", price: "Million queries", answer_s: "Answer", upload: "Query", download: "Answer bytes", hint: "Hint, keys", server: "Server", client: "Client", setup_s: "Preprocessing", security: "Security", failure: "Failure", machine: "Machine" };
 let sorted = ["total", 1];
 
 function cell(row, key) {

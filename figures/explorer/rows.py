@@ -1,4 +1,4 @@
-"""The explorer's rows: each measured, predicted or searched set at a database, in base units, of one query."""
+"""The explorer's rows: each measured, predicted or searched set at a database, in base units, of one request."""
 
 import csv
 import shlex
@@ -21,14 +21,9 @@ COMMITTED = "committed"
 
 
 def _seconds(row: Row, name: str) -> float | None:
-    """The median seconds of a phase of one query."""
+    """The median seconds of a phase of a request."""
     samples = [phase["seconds"] for phase in row["phases"] or [] if phase["name"] == name and phase["seconds"]]
-    return statistics.median(samples[0]) / row["queries"] if samples else None
-
-
-def _each(column: str) -> Callable[[Row], float | None]:
-    """A number of all queries of a row, for one."""
-    return lambda row: row[column] / row["queries"] if has(row[column]) else None
+    return statistics.median(samples[0]) if samples else None
 
 
 def _memory(row: Row, side: str) -> int | None:
@@ -71,13 +66,13 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "status": lambda row: "measured" if row["status"] == "ok" else row["status"],
     "security": lambda row: row["security_bits"],
     "failure": lambda row: row["failure_log2"],
-    "upload": _each("upload_bytes"),
-    "download": _each("download_bytes"),
+    "upload": lambda row: row["upload_bytes"],
+    "download": lambda row: row["download_bytes"],
     "hint": lambda row: row["offline_bytes"],
     "keys": lambda row: row["offline_upload_bytes"],
     "serves": _serves,
     "query_s": lambda row: _seconds(row, "query"),
-    "answer_s": lambda row: _each("answer_s")(row),
+    "answer_s": lambda row: row["answer_s"],
     "extract_s": lambda row: _seconds(row, "extract"),
     "setup_s": lambda row: row["preprocess_s"],
     "server": lambda row: _memory(row, "server"),
@@ -122,7 +117,8 @@ def _found(line: dict[str, str], machine: str) -> Row:
     number = {key: float(line[key]) for key in FIGURES if line.get(key)}
     records, bits = int(line["records"]), int(line["record_bits"])
     shape = ["--records", str(records), "--record-bits", str(bits)]
-    words, status, parameters = ["pirlab-search", "--protocol", line["protocol"], *shape], SEARCHED, line["set"]
+    part = ["--sweep", f"experiments/search/{line['sweep']}.toml", "--part", line["part"]]
+    words, status, parameters = ["pirlab-search", *part], SEARCHED, line["set"]
     if line["kind"] == COMMITTED:
         parameters = f"params/{line['name']}.toml"
         words, status = ["pirlab", "run", parameters, *shape, "--out", "record.json"], PREDICTED
