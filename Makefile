@@ -4,7 +4,7 @@ SHELL := /bin/sh
 PROFILE ?= quick
 RESULTS ?= results
 FIGURES ?= figures/out
-export PROFILE RESULTS FIGURES ONLY
+export PROFILE RESULTS FIGURES ONLY OUT
 export FOLDER := $(CURDIR)
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # Cargo keeps its packages in the home folder, or here where that cannot be written.
@@ -13,7 +13,7 @@ export CARGO_HOME := $(shell test -w "$$HOME/.cargo" || { test ! -e "$$HOME/.car
   echo "$$HOME/.cargo" || echo "$$PWD/.cache/cargo")
 endif
 # Recipes read these from the environment, in quotes, so that any letter may stand in them but the one that make expands.
-$(foreach name,PROFILE RESULTS FIGURES ONLY,$(if $(findstring $$,$(value $(name))),\
+$(foreach name,PROFILE RESULTS FIGURES ONLY OUT,$(if $(findstring $$,$(value $(name))),\
   $(error $(name) has a dollar sign, which make would replace: give another name)))
 
 PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
@@ -40,7 +40,7 @@ help:
 	@echo '                 figures/out/search/; sets no worse than published ones, into params/searched/'
 	@echo 'make calibrate   measures the unit costs of this machine again'
 	@echo 'make bench       every Criterion bench, one after the other; ONLY=filter'
-	@echo 'make reference   packs the present run into results/reference/PROFILE.jsonl.gz'
+	@echo 'make reference   packs the present run into results/reference/PROFILE.jsonl.gz; OUT=my-run into my-run/'
 	@echo 'make redraw      draws the tables of all packed runs, and docs/results/; PROFILE=laptop or ONLY=inspire/table9,... narrow it'
 	@echo 'make explorer    all rows of the packed runs on one page, to filter and compare: figures/out/explorer.html'
 	@echo 'make archive     the present commit as pirlab-COMMIT.tar.gz, whose records name that commit (for Zenodo)'
@@ -88,7 +88,7 @@ bench: tools
 	cd impl && GLIBC_TUNABLES=glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=4194304 cargo bench --workspace --locked $(TFHE) --bench '*' -- $(if $(ONLY),"$$ONLY")
 
 reference: build
-	$(VENV)/python -m pirlab_workflow.reference --profile="$$PROFILE" --results="$$RESULTS" $(if $(ONLY),--only="$$ONLY")
+	$(VENV)/python -m pirlab_workflow.reference --profile="$$PROFILE" --results="$$RESULTS" $(if $(ONLY),--only="$$ONLY") $(if $(OUT),--out="$$OUT")
 
 explorer: build
 	$(VENV)/python -m pirlab_workflow.explorer

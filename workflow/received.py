@@ -3,7 +3,8 @@
 pirlab-records check FILE...              every record, or the reason why it is refused
 pirlab-records merge FILE... --name WHO   checked records of one machine into results/received/WHO.jsonl.gz
 
-A FILE is a record, a packed run (`make reference`) or a folder of records. A record is taken in that fits its schema
+A FILE is a record, a packed run (`make reference OUT=DIR`) or a folder of records. Rows that did not run, because they
+needed more memory or time than a machine or profile has, are left out. A record is taken in that fits its schema
 and its description, was right, whose set resolves to the one that ran, whose machine is whole, and whose sources are
 known: committed, and those of a reference run, or named by `--sources HASH` by someone who built that commit.
 """
@@ -25,6 +26,7 @@ from pirlab_estimator.records import PRIMITIVE, InputError
 from pirlab_estimator.sets import options_with
 
 from .files import ROOT, PlanError, exit_code
+from .plan import DONE
 from .redraw import PROFILES
 from .reference import RECEIVED, Documents, describe, labels, pack, packed, read_packed
 
@@ -40,6 +42,8 @@ UNKNOWN = ("", "unknown")
 
 def read(path: Path) -> Iterator[tuple[str, Any]]:
     """Place and document of every record of a file, packed run or folder."""
+    if path.resolve() in {(ROOT / packed(profile)).resolve() for profile in PROFILES}:
+        raise PlanError(f"{path} is what other runs are compared with. Pack yours elsewhere: make reference OUT=my-run")
     if path.is_dir():
         files = sorted(path.rglob("*.json"))
         if not files:
@@ -52,6 +56,11 @@ def read(path: Path) -> Iterator[tuple[str, Any]]:
         yield from ((f"{path}: {place}", document) for place, document in found.items())
     else:
         yield str(path), records.read_json(path)
+
+
+def ran(document: Any) -> bool:
+    """Whether a row ran, or may have: a plan leaves the others out."""
+    return not isinstance(document, dict) or document.get("status") not in DONE[1:]
 
 
 @cache
@@ -167,6 +176,8 @@ def merged(files: Iterable[tuple[str, Any]], earlier: Documents, sources: Iterab
     machines = {tuple(each["machine"][key] for key in IDENTITY) for each in earlier.values()}
     ids = {each["id"]: path for path, each in earlier.items()}
     for name, document in files:
+        if not ran(document):
+            continue
         for fault in faults(document, sources):
             raise PlanError(f"{name}: {fault}.")
         machines.add(tuple(document["machine"][key] for key in IDENTITY))
@@ -185,14 +196,17 @@ def merged(files: Iterable[tuple[str, Any]], earlier: Documents, sources: Iterab
 
 def check(files: Iterable[tuple[str, Any]], sources: Iterable[str]) -> int:
     """Print the reasons for every refused record; 1 if there is one."""
-    counts: Counter[bool] = Counter()
+    counts: Counter[bool | None] = Counter()
     sources = tuple(sources)
     for name, document in files:
+        if not ran(document):
+            counts[None] += 1
+            continue
         reasons = list(faults(document, sources))
         counts[not reasons] += 1
         for reason in reasons:
             print(f"{name}: {reason}.")
-    print(f"{counts[True]} records are right, {counts[False]} refused")
+    print(f"{counts[True]} records are right, {counts[False]} refused; {counts[None]} rows did not run")
     return 1 if counts[False] else 0
 
 

@@ -26,8 +26,6 @@ from .plan import DONE, Plan
 REFERENCE = Path("results/reference")
 #: Packed runs of other people.
 RECEIVED = Path("results/received")
-#: Unit costs that the predictions stand on.
-CALIBRATION = Path("results/calibration.json")
 Documents = dict[str, Any]
 """Documents by `records/<experiment>/<group>/<row>.json` and `predictions/<experiment>.json`."""
 
@@ -108,8 +106,9 @@ def copy(plan: Plan, folder: Path, only: str = "") -> int:
         file = plan.audits().get(name, plan.prediction(name))
         records[f"predictions/{name}.json"] = read_json(file)
     pack(records, packed(profile, folder))
-    if CALIBRATION.is_file():
-        write(costs(profile, folder), CALIBRATION.read_bytes())
+    # The unit costs that the predictions stand on.
+    if (calibration := plan.results / "calibration.json").is_file():
+        write(costs(profile, folder), calibration.read_bytes())
     said["rows"] += f" of {len(planned)} planned" if count < len(planned) else ""
     made = f"Made by `make reproduce PROFILE={profile}{f' ONLY={only}' if only else ''}`."
     describe(folder / "README.md", profile, said, made)

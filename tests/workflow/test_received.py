@@ -6,6 +6,7 @@ from pathlib import Path
 import committed
 import pytest
 from pirlab_workflow import received
+from pirlab_workflow.files import ROOT
 from pirlab_workflow.reference import pack, packed, read_packed
 from synthetic_parts import changed
 
@@ -66,7 +67,7 @@ def test_records_of_the_reference_runs_are_taken_in(run, binary):
 def test_a_record_is_refused_with_the_reason(place, value, reason, tmp_path, capsys, binary):
     path = written(tmp_path, PROTOCOL)
     assert received.main(["check", str(path)]) == 0
-    assert "1 records are right, 0 refused" in capsys.readouterr().out
+    assert "1 records are right, 0 refused; 0 rows did not run" in capsys.readouterr().out
     path = written(tmp_path, changed(PROTOCOL, place, value))
     assert received.main(["check", str(path)]) == 1
     said = capsys.readouterr().out
@@ -109,6 +110,21 @@ def test_records_of_one_machine_are_merged_and_of_two_are_not(tmp_path, capsys, 
     assert "is there already" in capsys.readouterr().err
     said = (tmp_path / "in/README.md").read_text()
     assert "## anna" in said and "| processor | Some CPU |" in said
+
+
+def test_rows_that_did_not_run_are_left_out(tmp_path, capsys, binary):
+    skipped = changed(changed(elsewhere(PROTOCOL), "status", "skipped_time"), "id", "another")
+    pack({received.place(PROTOCOL): elsewhere(PROTOCOL), "records/a/b/c.json": skipped}, tmp_path / "run.jsonl.gz")
+    assert received.main(["check", str(tmp_path / "run.jsonl.gz")]) == 0
+    assert "1 records are right, 0 refused; 1 rows did not run" in capsys.readouterr().out
+    command = ["merge", str(tmp_path / "run.jsonl.gz"), "--name", "anna", "--out", str(tmp_path / "in")]
+    assert received.main(command) == 0 and len(read_packed(packed("anna", tmp_path / "in"))) == 1
+
+
+def test_a_run_is_not_compared_with_itself(capsys):
+    """Its sources would be known by it."""
+    assert received.main(["check", str(ROOT / packed("quick"))]) == 2
+    assert "Pack yours elsewhere: make reference OUT=my-run" in capsys.readouterr().err
 
 
 def test_a_file_without_records_is_named(tmp_path, capsys):
