@@ -12,14 +12,16 @@ from pirlab_estimator.outputs import template, write
 from pirlab_figures.lib.marks import EVERY, symbols
 from pirlab_figures.lib.protocols import PAPERS
 from pirlab_figures.lib.units import human_bytes, significant
+from pirlab_figures.runs.headline import UNANSWERED
 
 from .experiments import read_profile
-from .files import read_json
+from .files import ROOT, read_json
 from .pages import claims_of
 from .plan import Plan
 from .reference import Documents, costs
 
 PAGES = Path("docs/artifact")
+EXPECTED = ROOT / "experiments/expected/headline.csv"
 #: Bytes of what `make build` installs and builds, and of a row's record, prediction and drawings, both rounded up.
 BUILT, OF_A_ROW = 5 << 30, 100 << 10
 
@@ -100,6 +102,7 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
     return template(Path(__file__).with_suffix(".md.j2")).render(
         title=PAPERS[paper]["title"],
         claims=found,
+        unanswered=_unanswered(paper),
         marks=[mark for mark in EVERY if any(mark.key in claim["marks"].split() for claim in found)],
         efforts=own,
         machines=[machine_of(profile) for profile in dict.fromkeys(each.profile for each in own)],
@@ -139,6 +142,13 @@ def _claims(paper: str, claims: Mapping[str, pd.DataFrame]) -> Iterator[dict[str
                     "profile": profile,
                 }
     yield from found.values()
+
+
+def _unanswered(paper: str) -> list[str]:
+    """The claims of a paper that no table has as cells, each with the place where it is answered."""
+    printed = pd.read_csv(EXPECTED, dtype=str, keep_default_na=False)
+    own = printed[(printed["paper"] == paper) & printed["id"].isin(UNANSWERED)]
+    return [f"{id}: {claim}. Here: {UNANSWERED[id]}." for id, claim in zip(own["id"], own["claim"])]
 
 
 def _range(row: Mapping[str, Any], name: str) -> str:

@@ -19,7 +19,7 @@ COMMITTED = Path("results/searched/committed.csv")
 GRIDS = Path("results/searched/grids.csv")
 IMAGES = Path("docs/images/sweeps")
 DRAWN = "Drawn by `make redraw` from"
-Measured = dict[tuple[str, int, int], tuple[float, str]]
+Measured = dict[tuple[str, int, int], tuple[float, str, str]]
 
 
 def answers(documents: Documents) -> Iterator[tuple[tuple[str, int, int], float, dict[str, Any]]]:
@@ -35,12 +35,13 @@ def answers(documents: Documents) -> Iterator[tuple[tuple[str, int, int], float,
 
 def systems(runs: Mapping[str, Documents]) -> str:
     """The page of all systems. Each machine has a table of its own."""
-    measured: dict[str, dict[tuple[str, int, int], float]] = {}
+    measured: dict[str, dict[tuple[str, int, int], tuple[float, str]]] = {}
     for documents in runs.values():
         for where, seconds, record in answers(documents):
-            measured.setdefault(f"{record['machine']['cpu']}, {record['build']['kernel']}", {})[where] = seconds
+            machine = f"{record['machine']['cpu']}, {record['build']['kernel']}"
+            measured.setdefault(machine, {})[where] = (seconds, record["id"])
     head = [
-        "# All systems over a dozen databases",
+        "# All systems over seventeen databases",
         f"{DRAWN} [committed.csv](../../results/searched/committed.csv), which "
         "[committed.toml](../../experiments/search/committed.toml) asks for, and from the "
         "[reference runs](../../results/reference/).",
@@ -55,7 +56,7 @@ def applications(runs: Mapping[str, Documents]) -> str:
     measured: Measured = {}
     for documents in runs.values():
         for where, seconds, record in answers(documents):
-            measured[where] = (seconds, record["machine"]["cpu"])
+            measured[where] = (seconds, record["machine"]["cpu"], record["id"])
     head = [
         "# Applications: what fits, and what it costs",
         f"{DRAWN} [applications.csv](../../results/searched/applications.csv), which "
@@ -100,14 +101,15 @@ def machines(runs: Mapping[str, Documents]) -> str:
     runs_of = "the [reference runs](../../results/reference/) and the runs of other people in results/received"
     lines = ["# Machines beside each other", "", f"{DRAWN} {runs_of}."]
     lines += [
-        "Median milliseconds of an answer on one thread, of sets and databases that more than one machine ran, each"
+        "Median milliseconds of an answer on one thread, of sets and databases that more than one machine ran, each",
+        f"with its record's id. A column is one machine. {systems_page.COMMAND}",
+        "",
     ]
-    lines += ["with the beginning of its record's id. A column is one machine.", ""]
     if not several:
         return "\n".join([*lines, "So far one machine ran all of them."]) + "\n"
     lines += [f"| set | records | bits of a record | {' | '.join(names)} |", "|---|---:|---:|" + "---:|" * len(names)]
     for (name, records, bits), of in sorted(several.items()):
-        cells = [f"{1000 * of[each][0]:.3g} `{of[each][1][:8]}`" if each in of else "" for each in names]
+        cells = [f"{1000 * of[each][0]:.3g} `{of[each][1]}`" if each in of else "" for each in names]
         lines.append(f"| {name} | {records} | {bits} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -140,7 +140,9 @@ def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
         f"## Profile {name}\n\n{ran(said[name])}{(folder / 'headline.md').read_text()}"
         for name, folder in figures.items()
     ]
-    write(PAGES / "headline.md", "\n".join(["# The papers' headline claims\n", *tables]).encode())
+    where = ", ".join(f"[{paper}]({paper}.md#records)" for paper in papers.TITLES)
+    head = "# The papers' headline claims\n\nThe pages that claims are computed from name their records and commands: "
+    write(PAGES / "headline.md", "\n".join([f"{head}{where}.\n", *tables]).encode())
     for name, folder in figures.items():
         write(claims_of(name), (folder / "headline.csv").read_bytes())
     papers.write_all(figures, runs, PAGES)

@@ -18,6 +18,8 @@ from ..lib.units import significant
 
 SPEC = spec("runs/headline")
 CLAIMS: list[dict[str, Any]] = data("runs")["claims"]
+UNANSWERED: dict[str, str] = data("runs")["unanswered"]
+"""Where the other claims are answered, by their ids."""
 
 
 def _cell(frame: pd.DataFrame, query: str, columns: str) -> tuple[float, list[str]] | None:
@@ -76,7 +78,7 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
         line = printed | {key: claim[key] for key in ("id", "table")} | {"marks": " ".join(marks)}
         unit = printed["unit"].removesuffix("count")
         cells = {"claim": Cell(printed["claim"]), "printed": Cell(f"{printed['value']} {unit}".rstrip())}
-        cells["table"] = Cell(claim["table"].replace("/table-", ", "))
+        cells["table"] = Cell(claim["table"].replace("/table-", ", ") + (f": {claim['of']}" if "of" in claim else ""))
         if values:
             low, high = min(values), max(values)
             ends = [float(printed[key]) for key in ("value_low", "value_high") if printed[key]]
@@ -87,4 +89,4 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
             line |= {"here_low": low, "here_high": high, "ratio_low": ratios[0], "ratio_high": ratios[1]}
         rows.append(Row(cells, "", None if values else "no row of this run has it"))
         lines.append(line)
-    return SPEC.table(rows, lines, left=len(papers) - len(CLAIMS))
+    return SPEC.table(rows, lines, left=len(UNANSWERED))

@@ -17,8 +17,8 @@ from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from ..lib.units import has, significant
 
-Measured = Mapping[tuple[str, int, int], tuple[float, str]]
-"""Median seconds of an answer and the machine, by set, records and bits of a record."""
+Measured = Mapping[tuple[str, int, int], tuple[float, str, str]]
+"""Median seconds of an answer, the machine and the record's id, by set, records and bits of a record."""
 PREDICTED = SYMBOLS["predicted"]
 
 
@@ -63,6 +63,7 @@ def _table(part: pd.DataFrame, measured: Measured) -> Table:
     rows = [SPEC.row(line, status=line["refused"] if has(line["refused"]) else None) for line in lines]
     network, prices = Network.read(asked["network"]), Prices.load()
     machines = sorted({line["machine"] for line in lines if line["machine"]})
+    records = ", ".join(f"{line['name']} `{line['id']}`" for line in lines if line["id"])
     period = f"{Updates.read(asked['updates']).seconds:g} s" if "updates" in asked else ""
     return SPEC.table(
         rows,
@@ -75,7 +76,9 @@ def _table(part: pd.DataFrame, measured: Measured) -> Table:
         core_hour=f"{3600 * prices.core_second:.3g}",
         gigabyte=f"{1e9 * prices.download_byte:.2g}",
         updated=SPEC.words["changes"].format(period=period) if period else "",
-        measured=SPEC.words["by"].format(machines=" and ".join(machines)) if machines else SPEC.words["by_none"],
+        measured=SPEC.words["by"].format(machines=" and ".join(machines), records=records)
+        if machines
+        else SPEC.words["by_none"],
         meanings={"predicted": SPEC.words["predicted"]},
     )
 
@@ -86,7 +89,14 @@ def _lines(part: pd.DataFrame, asked: Mapping[str, Any], measured: Measured) -> 
     network = Network(network.round_trip, network.bandwidth, count(asked["hint_queries"]))
     for line in part.to_dict("records"):
         shape = Shape(int(line["records"]), int(line["record_bits"]))
-        line |= {"place": place(line["protocol"]), "price": None, "ready": "", "measured": None, "machine": None}
+        line |= {
+            "place": place(line["protocol"]),
+            "price": None,
+            "ready": "",
+            "measured": None,
+            "machine": None,
+            "id": None,
+        }
         if not has(line["refused"]):
             serves = int(line["hint_serves"]) if has(line["hint_serves"]) else None
             numbers = {key: line[key] for key in ("download", "upload", "hint_bytes", "seconds", "update_bytes")}
@@ -94,5 +104,5 @@ def _lines(part: pd.DataFrame, asked: Mapping[str, Any], measured: Measured) -> 
             if updates is not None:
                 line["ready"] = "yes" if line["update_seconds"] <= updates.seconds else "no"
             known = measured.get((line["name"], shape.records, shape.record_bits))
-            line |= dict(zip(("measured", "machine"), known)) if known else {}
+            line |= dict(zip(("measured", "machine", "id"), known)) if known else {}
         yield line

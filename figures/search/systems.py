@@ -1,4 +1,4 @@
-"""All systems over a dozen databases: of each the committed set that is soonest there, its answer time and bytes."""
+"""All systems over seventeen databases: of each the committed set that is soonest there, its answer time and bytes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,8 +13,9 @@ from ..lib.units import has, human_bytes, human_seconds, shape_text
 
 Serving = dict[tuple[str, Shape], list[dict[str, Any]]]
 Text = Callable[[list[dict[str, Any]], Shape], str]
-Answers = Mapping[tuple[str, int, int], float]
-"""Median seconds of an answer by set, records and bits of a record."""
+Answers = Mapping[tuple[str, int, int], tuple[float, str]]
+"""Median seconds of an answer and the id of its record, by set, records and bits of a record."""
+COMMAND = "`pirlab run params/SET.toml --records N --record-bits W --out r.json` measures a cell again."
 MEASURED = "Of the committed sets that no other one of the protocol undercuts by prediction, the soonest measured."
 
 
@@ -36,14 +37,19 @@ def serving(sweep: Path) -> tuple[list[Shape], Serving]:
 
 
 def page(sweep: Path, measured: Mapping[str, Answers]) -> str:
-    """Tables of an answer's seconds, predicted and measured on each machine, and of the bytes of query and answer."""
+    """Tables of an answer's seconds, predicted and measured on each machine, and of the bytes of query and answer, with
+    their sets or records."""
     shapes, found = serving(sweep)
 
-    def answers(of: Answers) -> Text:
+    def soonest(of: Answers, lines: list[dict[str, Any]], shape: Shape) -> tuple[float, str, str] | None:
+        """Seconds, set and record."""
+        places = ((line["name"], (line["name"], shape.records, shape.record_bits)) for line in lines)
+        return min(((of[place][0], name, of[place][1]) for name, place in places if place in of), default=None)
+
+    def measured_cell(of: Answers, written: Callable[[float, str, str], str]) -> Text:
         def text(lines: list[dict[str, Any]], shape: Shape) -> str:
-            known = [of.get((line["name"], shape.records, shape.record_bits)) for line in lines]
-            seconds = [each for each in known if each is not None]
-            return human_seconds(min(seconds), 2) if seconds else ""
+            known = soonest(of, lines, shape)
+            return written(*known) if known else ""
 
         return text
 
@@ -51,11 +57,15 @@ def page(sweep: Path, measured: Mapping[str, Answers]) -> str:
         "## Time of an answer, predicted\n\nOne thread, by the committed "
         "[unit costs](../../estimator/cost/unit_costs.json), which name their machine.",
         _table(shapes, found, lambda lines, _: human_seconds(lines[0]["seconds"], 2)),
+        f"The sets of this table and of the bytes below. {COMMAND}",
+        _list(shapes, found, lambda lines, _: f"`{lines[0]['name']}`"),
     ]
     for name, of in measured.items():
         parts += [
             f"## Time of an answer, measured on {name}\n\nOne thread. {MEASURED}",
-            _table(shapes, found, answers(of)),
+            _table(shapes, found, measured_cell(of, lambda seconds, *_: human_seconds(seconds, 2))),
+            f"The records of this table. {COMMAND}",
+            _list(shapes, found, measured_cell(of, lambda _, name, record: f"`{name}`, record `{record}`")),
         ]
     parts += [
         "## Bytes of query and answer\n\nHints and keys, which are sent beforehand, are not in it.",
@@ -64,11 +74,27 @@ def page(sweep: Path, measured: Mapping[str, Answers]) -> str:
     return "\n\n".join(parts)
 
 
+def _protocols(found: Serving) -> list[str]:
+    return sorted({name for name, _ in found}, key=lambda name: (place(name), name))
+
+
+def _list(shapes: list[Shape], found: Serving, text: Text) -> str:
+    """A line a protocol: each text and the databases that it stands for."""
+    lines = []
+    for name in _protocols(found):
+        said: dict[str, list[str]] = {}
+        for shape in (shape for shape in shapes if (name, shape) in found):
+            said.setdefault(text(found[name, shape], shape), []).append(shape_text(shape.records, shape.record_bits))
+        parts = [f"{each} ({', '.join(databases)})" for each, databases in said.items() if each]
+        lines += [f"- {protocol_name(name)}: {'; '.join(parts)}"] if parts else []
+    return "\n".join(lines)
+
+
 def _table(shapes: list[Shape], found: Serving, text: Text) -> str:
-    names = sorted({name for name, _ in found}, key=lambda name: (place(name), name))
     head = [f"| protocol | {' | '.join(shape_text(shape.records, shape.record_bits) for shape in shapes)} |"]
     head += ["|---|" + "---:|" * len(shapes)]
     cells: Mapping[str, list[str]] = {
-        name: [text(found[name, shape], shape) if (name, shape) in found else "" for shape in shapes] for name in names
+        name: [text(found[name, shape], shape) if (name, shape) in found else "" for shape in shapes]
+        for name in _protocols(found)
     }
     return "\n".join([*head, *(f"| {protocol_name(name)} | {' | '.join(of)} |" for name, of in cells.items())])

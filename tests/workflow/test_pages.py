@@ -80,16 +80,17 @@ def test_pages_of_artifacts_are_drawn_again(tmp_path, monkeypatch):
 
 
 def test_an_artifact_names_every_experiment_claim_and_command_of_its_paper():
-    for paper in ("depir", "gadget", "inspire", "pirouette"):
+    for paper in artifact.PAPERS:
         text = (ROOT / f"docs/artifact/{paper}.md").read_text()
         with (ROOT / "experiments/expected/headline.csv").open(newline="") as file:
             printed = {row["id"] for row in csv.DictReader(file) if row["paper"] == paper}
-        assert set(re.findall(r"^\| (\w+): ", text, re.MULTILINE)) <= printed
+        assert printed and set(re.findall(r"^(?:\||-) ([A-Z]\d+): ", text, re.MULTILINE)) == printed
         measured = {
             group.experiment
             for run in committed.RUNS
-            for group in Plan(read_profile(run)).measured()
-            if group.experiment.split("/")[0] == paper
+            for plan in [Plan(read_profile(run))]
+            for group in plan.measured()
+            if plan.experiments[group.experiment].get("paper") == paper
         }
         assert measured and measured == set(re.findall(r"^\| `([\w/-]+)` \|", text, re.MULTILINE))
         for profile, experiment in re.findall(r"`make reproduce PROFILE=(\w+) ONLY=([\w/-]+)`", text):
@@ -148,7 +149,10 @@ def test_a_measured_answer_stands_beside_its_prediction(monkeypatch):
     answer = [phase["name"] for phase in record["phases"]].index("answer")
     record = changed(record, f"phases.{answer}.seconds", [123.0, 125.0, 124.0])
     text = pages.applications({"other": {"records/a/b/c.json": record}})
-    assert re.search(rf"\| {line['name']} \|.*\| 124 \|", text) and "Measured on Some CPU." in text
+    assert (
+        re.search(rf"\| {line['name']} \|.*\| 124 \|", text)
+        and f"Measured on Some CPU. Records: {line['name']} `{record['id']}`" in text
+    )
 
 
 def test_machines_never_share_a_column():
@@ -158,5 +162,5 @@ def test_machines_never_share_a_column():
     header = next(line for line in text.splitlines() if line.startswith("| set |"))
     assert header.count("Some CPU") == 1 and record["machine"]["cpu"] in header and header.count("|") == 6
     (row,) = [line for line in text.splitlines() if line.startswith(f"| {record['parameters']['name']}")]
-    assert "`01234567`" in row and f"`{record['id'][:8]}`" in row
+    assert "`0123456789`" in row and f"`{record['id']}`" in row
     assert "| set |" not in pages.machines({"a": {"records/a/b/c.json": record}}), "one machine has nothing beside it"

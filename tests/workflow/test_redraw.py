@@ -62,7 +62,7 @@ def test_tables_are_unchanged(binary, tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "reference-quick/index.html").read_text()
-    assert page.count("<img ") == 3 and "no row of this run has it" not in page, "every claim has its cells"
+    assert page.count("<img ") == 5 and "no row of this run has it" not in page, "every claim has its cells"
     now, before = golden.tables(tmp_path / "reference-quick"), golden.read_tables()
     differ = sorted(name for name in before | now if before.get(name) != now.get(name))
     assert not differ, f"{differ}: where this is meant, run tests/fixtures/golden.py tables"
