@@ -1,7 +1,7 @@
 //! Where records lie, and the words of items.
 //!
 //! An item is a record, or the records that share a plaintext. Its bits are cut into entries of w bits, one a coefficient; entry v is
-//! the coefficient v - 2^(w - 1), so that plaintexts are as short as they can be. Where records have keys each is an item, and coefficients
+//! the coefficient v modulo 2^w of the least size, so that plaintexts are as short as they can be. Where records have keys each is an item, and coefficients
 //! from 0 on are one more: an item that was selected has none that is zero, and zeros alone say that no record has the key. Every item has a word, which the client encrypts bit by bit.
 
 use std::ops::Range;
@@ -171,7 +171,8 @@ impl Layout {
         let mut plaintexts = vec![vec![0; self.degree]; self.polynomials];
         for coefficient in plaintexts.iter_mut().flatten().take(entries) {
             let bits = left.min(u64::from(self.entry_bits));
-            let entry = input.bits(bits as u32) as i64 - self.half();
+            // Modulo 2^w, so that runs of zeros and of ones are 0 and -1: other runs have their energy at two roots of X^N + 1.
+            let entry = (input.bits(bits as u32) as i64 ^ self.half()) - self.half();
             // Where an item may be missing no entry is zero.
             *coefficient = entry + i64::from(self.is_keyed && entry >= 0);
             left -= bits;
@@ -184,7 +185,7 @@ impl Layout {
         let mut out = Writer::default();
         for coefficient in coefficients.take(self.entries) {
             // What was decrypted wrongly may be out of range.
-            let entry = coefficient - i64::from(self.is_keyed && coefficient > 0) + self.half();
+            let entry = coefficient - i64::from(self.is_keyed && coefficient > 0);
             out.write(entry as u64 & ((1 << self.entry_bits) - 1), self.entry_bits);
         }
         out.finish()

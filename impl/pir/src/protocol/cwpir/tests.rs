@@ -6,8 +6,8 @@ use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, noise_is, read, refuses, retrieves_all, retrieves_long_records,
-    updates_keep,
+    ALL_SHAPES, check_everywhere, conformance, context, finds_every_record, noise_is, read, refuses,
+    retrieves_long_records, updates_keep,
 };
 
 const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
@@ -58,10 +58,7 @@ fn every_operator_serves() {
 #[test]
 fn every_record_is_found() {
     for selection in [plain(2), arithmetic(2), FOLKLORE.into()] {
-        let database = Database::seeded([9; 16], Shape::new(67, 700).unwrap());
-        for (index, record) in retrieves_all::<Cwpir>(&set(&selection, ""), &database).into_iter().enumerate() {
-            assert_eq!(record, database.record(index as u64).unwrap(), "{selection}, record {index}");
-        }
+        finds_every_record::<Cwpir>(&set(&selection, ""), 67, 700);
     }
 }
 
@@ -169,6 +166,17 @@ fn words_are_as_long_as_published() {
         let layout =
             Layout::new(Shape::new(1 << log2, 163_840).unwrap(), (Selection::Plain { weight: 2 }, None), 8192, 20);
         assert_eq!((layout.code.bits, layout.polynomials, layout.ciphertexts()), (length, 1, 1));
+    }
+}
+
+/// Equal coefficients have their energy at two roots of X^N + 1, so those of zeros and of ones must be small.
+#[test]
+fn runs_of_zeros_and_of_ones_are_short() {
+    for (keys, byte, expected) in [(None, 0, 0), (None, u8::MAX, -1), (Some(20), 0, 1), (Some(20), u8::MAX, -1)] {
+        let layout = Layout::new(Shape::new(1, 640).unwrap(), (Selection::Plain { weight: 4 }, keys), 64, 10);
+        let [plaintext] = layout.plaintexts(0, &[byte; 80]).try_into().unwrap();
+        assert!(plaintext.iter().all(|&z| z == expected), "{plaintext:?}");
+        assert_eq!(layout.bits(plaintext.into_iter()), [byte; 80]);
     }
 }
 
