@@ -43,12 +43,21 @@ fn path_of(folder: &Path, layout: &Layout) -> PathBuf {
     folder.join(format!("table-{}", layout.prime.value()))
 }
 
-/// Refuses tables that the disk has no room for, before any is made; makes the folder. Files that are there count as made.
+/// The file of a table that is being written.
+fn part_of(path: &Path) -> PathBuf {
+    path.with_extension("part")
+}
+
+/// Refuses tables that the disk has no room for, before any is made; makes the folder. Files that are there count as made, and what is
+/// there of unfinished ones, which are written over, as free.
 pub fn check_room(folder: &Path, layouts: &[Layout]) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "making the folder of tables", e))?;
-    let missing = layouts.iter().filter(|layout| !path_of(folder, layout).exists());
-    let needed = missing.fold(0u64, |sum, layout| sum.saturating_add(layout.bytes() + HEADER as u64));
-    room(folder, needed, free(folder)?)
+    let missing = layouts.iter().map(|layout| (layout, path_of(folder, layout))).filter(|(_, path)| !path.exists());
+    let (needed, unfinished) = missing.fold((0u64, 0u64), |(needed, unfinished), (layout, path)| {
+        let part = part_of(&path).metadata().map_or(0, |part| part.len());
+        (needed.saturating_add(layout.bytes() + HEADER as u64), unfinished.saturating_add(part))
+    });
+    room(folder, needed, free(folder)?.saturating_add(unfinished))
 }
 
 fn room(folder: &Path, needed: u64, free: u64) -> Result<()> {
@@ -126,7 +135,7 @@ impl Files {
     /// Writes the table that `make` passes on part by part.
     fn write(&self, layout: &Layout, make: impl FnOnce(Pass) -> Result<()>) -> Result<()> {
         let path = path_of(&self.folder, layout);
-        let (part, mut checksum) = (path.with_extension("part"), crc32fast::Hasher::new());
+        let (part, mut checksum) = (part_of(&path), crc32fast::Hasher::new());
         let io = |e| Error::io(&part, "writing", e);
         let mut file = File::create(&part).map_err(io)?;
         file.write_all(&[0; HEADER]).map_err(io)?;
