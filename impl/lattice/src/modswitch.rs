@@ -99,37 +99,42 @@ impl SplitRlwe {
     }
 }
 
-/// Opens switched ciphertexts: multiplies masks modulo any q_a < 2^62 by a small key, exactly.
-pub struct SplitKey {
-    ring: Arc<Ring<u64>>,
-    key: RlweKey<u64>,
-}
-
-/// The ring in which switched ciphertexts are opened, whose tables of transforms serve all keys of that degree.
+/// The rings in which switched ciphertexts are opened, whose tables of transforms serve all keys of that degree: of a prime of 50 bits
+/// for short products, and of two of 61 bits.
 #[derive(Clone)]
-pub struct SplitRing(Arc<Ring<u64>>);
+pub struct SplitRing([Arc<Ring<u64>>; 2]);
 
 impl SplitRing {
-    /// The ring of degree `n`.
+    /// The rings of degree `n`.
     ///
     /// # Errors
     /// A degree without NTT primes of 61 bits.
     pub fn new(n: usize) -> Result<Self, LatticeError> {
+        let ring = |bits, count| {
+            let primes: Vec<u64> = ring::primes::primes_below(bits, 2 * n as u64).take(count).collect();
+            Ring::new(n, &primes, Kernel::best())
+        };
         // The product over the integers is below N 2^62 max|s|: two primes of 61 bits hold it for max|s| < 2^40.
-        let primes: Vec<u64> = ring::primes::primes_below(61, 2 * n as u64).take(2).collect();
-        Ok(Self(Ring::new(n, &primes, Kernel::best())?))
+        Ok(Self([ring(SHORT_BITS, 1)?, ring(61, 2)?]))
     }
 
     /// Bytes of its tables.
     pub fn table_bytes(n: usize) -> u64 {
-        2 * NttPlan::<u64>::bytes_for(n)
+        3 * NttPlan::<u64>::bytes_for(n)
     }
 
     /// The opener of a key of that degree.
     pub fn key<W: Word>(&self, key: &RlweKey<W>) -> Result<SplitKey, LatticeError> {
-        let key = RlweKey::from_coefficients(&self.0, key.coefficients().to_vec())?;
-        Ok(SplitKey { ring: Arc::clone(&self.0), key })
+        let key = |ring| RlweKey::from_coefficients(ring, key.coefficients().to_vec());
+        let Self([short, long]) = self;
+        Ok(SplitKey { keys: [key(short)?, key(long)?] })
     }
+}
+
+/// Opens switched ciphertexts: multiplies masks modulo any q_a < 2^62 by a small key, exactly.
+pub struct SplitKey {
+    /// The key in both rings.
+    keys: [RlweKey<u64>; 2],
 }
 
 impl SplitKey {
@@ -141,20 +146,35 @@ impl SplitKey {
         SplitRing::new(key.ring().n())?.key(key)
     }
 
+    /// The work of opening a ciphertext with masks modulo `modulus_a`, under a key below 2^5.
+    pub fn work(n: usize, modulus_a: u64) -> Work {
+        // Two transforms modulo a prime of 50 bits take as long as three modulo one of 28, four modulo primes of 61 bits as twelve.
+        let transforms = if is_short(n, modulus_a, 1 << 5) { 3 } else { 12 };
+        [(Kind::Transform(n), transforms), (Kind::CoefficientsSwitched, n as u64)].into()
+    }
+
     /// a s modulo q_a.
     fn mask(&self, ciphertext: &SplitRlwe) -> Vec<u64> {
-        let ring = &self.ring;
+        let modulus = &ciphertext.modulus_a;
+        let [short, long] = &self.keys;
+        let largest = short.coefficients().iter().map(|s| s.unsigned_abs()).max().unwrap_or(0);
+        let is_short = is_short(short.ring().n(), modulus.value(), largest.into());
+        let key = if is_short { short } else { long };
+        let ring = key.ring();
         let mut product = ring.zero();
         // Residues below 2^62 reduced modulo each prime.
-        for (limb, (modulus, _)) in ring.limbs().iter().enumerate() {
-            product.limb_mut(limb).iter_mut().zip(&ciphertext.a).for_each(|(slot, &a)| *slot = modulus.reduce_u64(a));
+        for (limb, (prime, _)) in ring.limbs().iter().enumerate() {
+            product.limb_mut(limb).iter_mut().zip(&ciphertext.a).for_each(|(slot, &a)| *slot = prime.reduce_u64(a));
         }
         let mut product = ring.forward(product);
-        ring.mul_assign(&mut product, self.key.ntt());
+        ring.mul_assign(&mut product, key.ntt());
+        let product = ring.inverse(product);
+        if let [(prime, _)] = ring.limbs() {
+            return product.limb(0).iter().map(|&x| modulus.from_signed(prime.centred(x))).collect();
+        }
         let mut wide = vec![0u128; ring.n()];
-        ring.compose_u128(&ring.inverse(product), &mut wide);
+        ring.compose_u128(&product, &mut wide);
         let q = ring.modulus_u128().unwrap_or(u128::MAX);
-        let modulus = &ciphertext.modulus_a;
         let residue = |x: u128| {
             if x > q / 2 { modulus.neg(modulus.reduce_u128(q - x)) } else { modulus.reduce_u128(x) }
         };
@@ -177,17 +197,15 @@ impl SplitKey {
             .collect())
     }
 
-    /// The phase as a fraction of 1 in units of 2^-64, modulo 1, to two of them: b / q_b - a s / q_a.
+    /// The phase as a fraction of 1 in units of 2^-64, modulo 1, to 2^12 of them: b / q_b - a s / q_a.
     ///
     /// # Errors
     /// A ciphertext of another dimension.
     pub fn fractions(&self, ciphertext: &SplitRlwe) -> Result<Vec<u64>, LatticeError> {
         self.check(ciphertext)?;
-        let fraction = |x: u64, q: &Modulus<u64>| ((u128::from(x) << u64::BITS) / u128::from(q.value())) as u64;
         let mask = self.mask(ciphertext);
-        let halves = ciphertext.b.iter().zip(&mask);
-        let of = |(&b, &mask)| fraction(b, &ciphertext.modulus_b).wrapping_sub(fraction(mask, &ciphertext.modulus_a));
-        Ok(halves.map(of).collect())
+        let [fraction_a, fraction_b] = [&ciphertext.modulus_a, &ciphertext.modulus_b].map(fraction);
+        Ok(ciphertext.b.iter().zip(&mask).map(|(&b, &mask)| fraction_b(b).wrapping_sub(fraction_a(mask))).collect())
     }
 
     /// The message modulo `p` that the phase is nearest to, of each coefficient of the body: round(p (b / q_b - a s / q_a)) mod p.
@@ -199,24 +217,52 @@ impl SplitKey {
         let (qa, qb) = (u128::from(ciphertext.modulus_a.value()), u128::from(ciphertext.modulus_b.value()));
         let both = qa * qb;
         let limit = both.checked_mul(u128::from(p)).filter(|x| *x < 1 << 126 && p >= 2);
-        limit
+        let limit = limit
             .ok_or_else(|| LatticeError::Parameter(format!("decoding modulo {p} needs 2 <= p < 2^126 / (q_a q_b)")))?;
         let mask = self.mask(ciphertext);
-        Ok(ciphertext
-            .b
-            .iter()
-            .zip(&mask)
-            .map(|(&b, &mask)| {
-                let phase = (u128::from(b) * qa + both - u128::from(mask) * qb) % both;
-                ((phase * u128::from(p) + both / 2) / both % u128::from(p)) as u64
-            })
-            .collect())
+        let halves = ciphertext.b.iter().zip(&mask);
+        // Numbers of one word are divided several times as fast.
+        if limit < 1 << 62 {
+            let (qa, qb, both) = (qa as u64, qb as u64, both as u64);
+            let message = |(&b, &mask): (&u64, &u64)| {
+                let (b, mask) = (b * qa, mask * qb);
+                let phase = if b >= mask { b - mask } else { b + both - mask };
+                let message = (phase * p + both / 2) / both;
+                if message == p { 0 } else { message }
+            };
+            return Ok(halves.map(message).collect());
+        }
+        let message = |(&b, &mask): (&u64, &u64)| {
+            let (b, mask) = (u128::from(b) * qa, u128::from(mask) * qb);
+            let phase = if b >= mask { b - mask } else { b + both - mask };
+            let message = ((phase * u128::from(p) + both / 2) / both) as u64;
+            if message == p { 0 } else { message }
+        };
+        Ok(halves.map(message).collect())
     }
 
     fn check(&self, ciphertext: &SplitRlwe) -> Result<(), LatticeError> {
-        if ciphertext.a.len() != self.ring.n() || ciphertext.b.len() > self.ring.n() {
+        let [key, _] = &self.keys;
+        let n = key.ring().n();
+        if ciphertext.a.len() != n || ciphertext.b.len() > n {
             return Err(LatticeError::Mismatch("a switched ciphertext and a key of different dimensions"));
         }
         Ok(())
     }
+}
+
+/// Bits of a prime that holds short products: AVX-512 has a multiply-add for it.
+const SHORT_BITS: u32 = 50;
+
+/// Whether a product of a mask and a key with coefficients up to `largest` is below half of such a prime.
+fn is_short(n: usize, modulus_a: u64, largest: u64) -> bool {
+    u128::from(modulus_a) * u128::from(largest) * (n as u128) < 1 << (SHORT_BITS - 2)
+}
+
+/// x / q in units of 2^-64, of a residue x, to 2^11 of them.
+fn fraction(modulus: &Modulus<u64>) -> impl Fn(u64) -> u64 {
+    let q = modulus.value();
+    let (ratio, rest) = ((1u128 << 64) / u128::from(q), (1u128 << 64) % u128::from(q));
+    let part = rest as f64 / q as f64;
+    move |x| x.wrapping_mul(ratio as u64).wrapping_add((x as f64 * part) as u64)
 }

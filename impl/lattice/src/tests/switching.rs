@@ -80,6 +80,32 @@ fn switched_moduli_round_to_nearest_and_decode() {
     assert!(opener.decode(&switched, 1).is_err());
 }
 
+/// Products in a prime of 50 bits and in two of 61, quotients of one word and of two: against arithmetic in integers.
+#[test]
+fn openers_are_exact_for_short_and_long_moduli() {
+    let mut t = Setup::<u32>::new(64, 28, 1, 9);
+    let opener = SplitKey::new(&t.key).unwrap();
+    let key: Vec<i128> = t.key.coefficients().iter().map(|&s| s.into()).collect();
+    for (qa, qb, p) in [(268_369_921, 1 << 20, 257), (1 << 42, 1 << 30, 1 << 20), ((1 << 61) + 1, (1 << 40) - 87, 3)] {
+        let mut residues = |count: usize, q: u64| -> Vec<u64> { (0..count).map(|_| t.rng.next_u64() % q).collect() };
+        let (a, b) = (residues(64, qa), residues(64, qb));
+        let mut bytes = crate::wire::Writer::default();
+        bytes.write_all(&a, crate::wire::residue_bits(qa));
+        bytes.write_all(&b, crate::wire::residue_bits(qb));
+        let ciphertext = SplitRlwe::from_bytes((64, 64), (qa, qb), &bytes.finish()).unwrap();
+        let (found, fractions) = (opener.decode(&ciphertext, p).unwrap(), opener.fractions(&ciphertext).unwrap());
+        for (i, ((&body, message), fraction)) in b.iter().zip(found).zip(fractions).enumerate() {
+            let term = |j: usize| if j <= i { a[i - j] as i128 * key[j] } else { -(a[64 + i - j] as i128) * key[j] };
+            let mask = (0..64).map(term).sum::<i128>().rem_euclid(qa.into());
+            let both = i128::from(qa) * i128::from(qb);
+            let phase = (i128::from(body) * i128::from(qa) - mask * i128::from(qb)).rem_euclid(both);
+            assert_eq!(i128::from(message), (phase * i128::from(p) + both / 2).div_euclid(both) % i128::from(p));
+            let error = (fraction as f64 / 64f64.exp2() - phase as f64 / both as f64).abs();
+            assert!(error.min(1.0 - error) < 50f64.exp2().recip(), "{error}");
+        }
+    }
+}
+
 #[test]
 fn rescaling_divides_the_phase_by_the_dropped_prime() {
     let mut t = Setup::<u64>::new(64, 40, 2, 8);

@@ -202,8 +202,7 @@ impl AnswerKey {
 
     /// The work of [`Self::decrypt`] before the plaintext is made short, which an integer modulus takes none for.
     pub fn work(ring: RingShape, switch: Option<Switch>) -> Work {
-        // A transform modulo a prime of 61 bits, of which there are two, takes as long as three modulo one of 31.
-        if switch.is_some() { ring.ntts(2 * 2 * 3) } else { ring.transforms(3) }
+        switch.map_or_else(|| ring.transforms(3), |switch| SplitKey::work(ring.degree, switch.mask_modulus))
     }
 }
 

@@ -1,7 +1,7 @@
 //! InsPIRe's layout, bytes, memory, operations and instances.
 
-use lattice::SplitRlwe;
 use lattice::pack::Method;
+use lattice::{SplitKey, SplitRlwe};
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, ResidueVector, Work};
 
@@ -155,7 +155,7 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     let evaluated = params.evaluation.gadget().shape(&params.rlwe).external_product_work();
     plan.step("answer", "evaluation", evaluated * count(&[ciphertexts, points - 1]));
     plan.phase("answer", SplitRlwe::switch_work(layout.degree) * ciphertexts);
-    plan.phase("extract", ring.transforms(count(&[planes, queries])));
+    plan.phase("extract", SplitKey::work(layout.degree, params.switch.mask_modulus) * count(&[planes, queries]));
     // Butterflies only rotate the changed coefficients, of which every polynomial has one for each word of the record; divisions spread the
     // change over all coefficients.
     let planes_changed = count(&[updates.min(layout.items), planes]);

@@ -1,7 +1,7 @@
 //! InsPIRe^(2)'s layout, bytes, memory, operations and RLWE instance.
 
-use lattice::SplitRlwe;
 use lattice::pack::Method;
+use lattice::{SplitKey, SplitRlwe};
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, RingShape, Work};
 
@@ -193,7 +193,10 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
         load.packing(&mut plan);
     }
     let pieces = layout.ciphertexts(params).len() as u64;
-    plan.phase("extract", ring.ntts(count(&[queries, layout.copies as u64, 4 * (pieces + 1)])));
+    let opened = |modulus| SplitKey::work(layout.ring_degree, modulus);
+    let first = opened(params.switched_modulus.into());
+    let each = opened(params.switch.mask_modulus) * pieces + first;
+    plan.phase("extract", each * count(&[queries, layout.copies as u64]));
     let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
     let changed = count(&[workload.updates, entries]);
     let [groups, _] = load.touched;

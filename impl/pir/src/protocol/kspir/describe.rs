@@ -1,7 +1,7 @@
 //! KSPIR's layout, bytes, memory, operations and RLWE instances.
 
 use bfv::PlainModulus;
-use lattice::SplitRlwe;
+use lattice::{SplitKey, SplitRlwe};
 use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 
 use super::blocks::{block_work, making_bytes};
@@ -200,7 +200,11 @@ impl Load<'_> {
         let words = Work::of(Kind::WordsWritten, &[self.message_bytes()[2] / 4]);
         plan.step("answer", "write", written * count(&[parts, queries]) + words);
 
-        let opened = ring.transforms(3) + slots;
+        let opened = match set.switch {
+            Some(switch) => SplitKey::work(ring.degree, switch.mask_modulus),
+            None => ring.transforms(3),
+        };
+        let opened = opened + slots;
         plan.phase("extract", opened * count(&[parts, queries]));
         let changed = block_work(ring, &layout, columns.min(self.updates)) + (ring.ntts(1) + ring.moves(1)) * columns;
         plan.phase("update_blocks", changed * self.touched);

@@ -1,7 +1,7 @@
 //! Respire's layout, bytes, memory, operations and RLWE instances.
 
 use lattice::convert::Extraction;
-use lattice::{GadgetShape, SplitRlwe};
+use lattice::{GadgetShape, SplitKey, SplitRlwe};
 use ring::{Kernel, Kind, RingShape, Work};
 
 use super::engine::{Engine, coefficients};
@@ -165,7 +165,7 @@ fn operations_of(params: &Set, load: &Load) -> serde_json::Map<String, serde_jso
     for (step, work) in steps_work(params, load, elements) {
         plan.step("answer", step, work);
     }
-    plan.phase("extract", ring.ntts(count(&[12, elements])));
+    plan.phase("extract", SplitKey::work(params.response.degree, params.response.mask_modulus) * elements);
     plan.phase("update_server", matrix.transforms(count(&[2, touched])));
     plan.operations()
 }

@@ -1,7 +1,7 @@
 //! SimpleYPIR's layout, bytes, memory, operations and RLWE instance.
 
-use lattice::SplitRlwe;
 use lattice::pack::Method;
+use lattice::{SplitKey, SplitRlwe};
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::{BlockDiagonal, Kind, Work};
 
@@ -86,7 +86,7 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     plan.step("answer", "packing", BlockDiagonal::multiply_work(tables, queries));
     let outputs = count(&[queries, elements]);
     plan.step("answer", "switch", ring.transforms(outputs) + SplitRlwe::switch_work(layout.degree) * outputs);
-    plan.phase("extract", ring.transforms(count(&[2, outputs])));
+    plan.phase("extract", SplitKey::work(layout.degree, params.switch.mask_modulus) * outputs);
     let entries = workload.shape.record_bits.div_ceil(layout.entry_bits.into()) + 1;
     let changed = count(&[updates, entries]);
     let masks = masks_update_work(ring, (changed, changed), rows, count(&[touched, degree]));

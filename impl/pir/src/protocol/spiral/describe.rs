@@ -1,5 +1,6 @@
 //! Spiral's layout, bytes, memory, operations and RLWE instances.
 
+use lattice::SplitKey;
 use ring::{Kernel, Kind, RingShape, Work};
 
 use super::engine::Engine;
@@ -142,7 +143,7 @@ fn operations(engine: &Engine, workload: &Workload) -> serde_json::Map<String, s
     for (step, work) in steps(engine, ring, matrix, workload) {
         plan.step("answer", step, work);
     }
-    plan.phase("extract", ring.ntts(count(&[12, bodies])));
+    plan.phase("extract", SplitKey::work(ring.degree, params.switch.mask_modulus) * bodies);
     plan.phase("update_server", matrix.transforms(count(&[2, touched])));
     plan.operations()
 }

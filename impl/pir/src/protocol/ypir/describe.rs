@@ -1,7 +1,7 @@
 //! Layout, bytes, memory, operations and instances of the two layers.
 
-use lattice::SplitRlwe;
 use lattice::pack::Method;
+use lattice::{SplitKey, SplitRlwe};
 use ring::matrix::column::{product_work, ring_products_work};
 use ring::matrix::packed::matvec_work;
 use ring::{BlockDiagonal, Kind, Work};
@@ -161,7 +161,9 @@ fn operations_of(params: &Set, layers: &Layers, workload: &Workload) -> serde_js
     } else {
         second_layer_work(params, layers, queries, &mut plan);
     }
-    plan.phase("extract", Work::of(Kind::MultiplyAddsU32, &[queries, copies, n as u64]));
+    let opened =
+        SplitKey::work(layers.degree, params.switch.mask_modulus) * count(&[queries, layers.ciphertexts() as u64]);
+    plan.phase("extract", opened + Work::of(Kind::MultiplyAddsU32, &[queries, copies, n as u64]));
     if !whole {
         update_work(params, layers, workload, &mut plan);
     }
