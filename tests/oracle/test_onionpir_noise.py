@@ -2,12 +2,14 @@
 
 import json
 import subprocess
-from math import log2, sqrt
+from math import log2
 
 import pytest
 from pirlab_estimator import noise
+from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.predict import predict
 
+STDDEV = 3.2
 #: Bits of a plaintext.
 SETS = {
     "original": 4096 * 60,
@@ -47,16 +49,21 @@ def test_every_set_of_ours_fails_less_often_than_its_target(described, name, pla
 
 
 @pytest.mark.parametrize("name", SETS)
-def test_noise_is_below_the_bound_of_a_constant_coefficient(described, name):
-    """The mean over all coefficients is 2^h / 3 below what the constant one has, by which the paper bounds products."""
+def test_noise_is_below_the_papers_bound(described, name):
+    """The paper bounds the coefficients of an expansion by the constant one, 4^h (sigma^2 + V_ks / 3); in the mean they
+    have 2^h sigma^2 + (2^h - 1) V_ks. V_ks is of digits as long as the base: shorter ones leave less."""
     description = described(name, "2^12")
     layout, _, made = description["layout"], *stages(description)
-    constant = sqrt((4.0 ** layout["expansion_depth"] - 1) / 3 / (2.0 ** layout["expansion_depth"] - 1))
-    digit = 2.0 ** log2(layout["plain_modulus"]) / 2
-    bound = made["leaf"]["stddev"] * constant * digit
-    bound *= sqrt(layout["rows"] * layout["plain_digits"] * layout["ring_degree"])
-    # A third of the squared digits, 2^h / 3 of the expansion.
-    assert log2(bound / made["first_dimension"]["stddev"]) == pytest.approx(layout["expansion_depth"] / 2, abs=0.2)
+    n, levels, gadget = layout["ring_degree"], layout["expansion_depth"], layout["automorphism_gadget"]
+    special = parse_modulus(layout["special_modulus"]) if "special_modulus" in layout else 1
+    switch = gadget["digits"] * n * 4.0 ** gadget["base_log2"] / 12 * STDDEV**2 / special**2
+    switch += (1 + 2 * n / 3) / 12 if special > 1 else 0
+    mean, constant = 2**levels * STDDEV**2 + (2**levels - 1) * switch, 4**levels * (STDDEV**2 + switch / 3)
+    leaf, first = (2 * log2(made[stage]["stddev"]) for stage in ("leaf", "first_dimension"))
+    assert -0.8 < leaf - log2(mean) < 0.01
+    products = layout["rows"] * layout["plain_digits"] * n * layout["plain_modulus"] ** 2 / 12
+    assert first - leaf == pytest.approx(log2(products), abs=0.02)
+    assert first < log2(constant * products)
 
 
 def test_unit_vectors_have_four_products_for_one(described):

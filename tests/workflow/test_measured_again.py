@@ -56,7 +56,8 @@ def test_time_limits_scale_with_the_machine_and_patience_with_the_rows_so_far(tm
     write_if_changed(plan.record(group, group.rows[0]), json.dumps(record))
     assert plan.lateness() == 1.5, "an answer that took half as long again as predicted"
     assert plan.slowness() == 2.0, "late answers do not let longer rows in"
-    row = plan.group_file(group, group.rows, dict.fromkeys((row.id for row in group.rows), 1.0), slowness=2.0)["rows"][0]
+    seconds = {row.id: 1.0 for row in group.rows}
+    row = plan.group_file(group, group.rows, seconds, slowness=2.0)["rows"][0]
     assert row["time_limit_seconds"] == 30 * 2.0 * 3 * 1.5, "but rows that run have more time"
     assert plan.time_limit({"time_limit_seconds": 40}, 3.0) == 120.0, "a row's own limit is longer"
     assert plan.time_limit({"time_limit_seconds": 20}, 3.0) == 90.0, "and never shorter"

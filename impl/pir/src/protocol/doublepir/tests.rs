@@ -1,5 +1,6 @@
 use crate::protocol::tests_support::{
-    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, set_text, small_set, up_to,
+    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, refuses_impossible_changes, set_text,
+    small_set, up_to,
 };
 
 use super::*;
@@ -14,6 +15,11 @@ fn params(copies: &str) -> Set {
 
 // One copy of the second layer: every entry of a record is a second query, so very wide records take long.
 conformance!(one_copy: DoublePir, params("1"), &up_to(2049, &[]), 3, 4);
+
+#[test]
+fn a_change_beyond_a_digit_is_refused() {
+    refuses_impossible_changes::<DoublePir>(&params("1"), Shape::new(1000, 13).unwrap(), &[u8::MAX; 8]);
+}
 
 #[test]
 fn copies_of_the_hint_trade_queries_for_hint() {

@@ -1,8 +1,7 @@
 use super::*;
-use crate::core::database::Database;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, noise_is, read, refuses, retrieves_all, retrieves_long_records,
+    ALL_SHAPES, check_everywhere, conformance, finds_every_record, noise_is, read, refuses, retrieves_long_records,
     updates_keep,
 };
 
@@ -43,11 +42,7 @@ fn every_family_serves() {
 #[test]
 fn every_record_is_found() {
     for (plaintext, records, bits) in [(INTEGER, 200, 100), (BINOMIAL, 100, 1100), (SHORT, 700, 20)] {
-        let database = Database::seeded([9; 16], Shape::new(records, bits).unwrap());
-        let found = retrieves_all::<OneHot>(&set(plaintext, 4, true, ""), &database);
-        for (index, record) in found.into_iter().enumerate() {
-            assert_eq!(record, database.record(index as u64).unwrap(), "{plaintext}, record {index}");
-        }
+        finds_every_record::<OneHot>(&set(plaintext, 4, true, ""), records, bits);
     }
 }
 

@@ -5,7 +5,9 @@ use crate::core::protocol::Context;
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::{Shape, Workload};
-use crate::protocol::tests_support::{ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, read};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, read, refuses_impossible_changes,
+};
 
 use super::layout::Layout;
 use super::prf::{LANES, Sets};
@@ -46,6 +48,11 @@ fn exchange(
 
 conformance!(sum: Piano, small(), ALL_SHAPES, 3, 4);
 conformance!(sum_of_each_chunk: Piano, set("sum_of_each_chunk", "packed", "times = 3"), ALL_SHAPES, 2, 4);
+
+#[test]
+fn a_change_beyond_a_record_is_refused() {
+    refuses_impossible_changes::<Piano>(&small(), Shape::new(1000, 13).unwrap(), &[u8::MAX; 2]);
+}
 
 #[test]
 fn windows_follow_one_another_with_repeated_and_adversarial_indices() {

@@ -6,7 +6,8 @@ use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, noise_is, read, refuses, retrieves_long_records, updates_keep,
+    ALL_SHAPES, check_everywhere, conformance, context, finds_every_record, noise_is, read, refuses,
+    retrieves_long_records, updates_keep,
 };
 
 const INTEGER: &str = "{ kind = \"integer\", modulus = 7681 }";
@@ -32,6 +33,15 @@ fn set(plaintext: &str, direct: u64, switch: &str) -> Set {
 
 conformance!(every: Pirana, set(INTEGER, 4, SWITCH), ALL_SHAPES, 3, 4);
 conformance!(every_binomial: Pirana, set(BINOMIAL, 1, ""), &[(1, 1), (777, 7), (100, 2049)], 2, 3);
+
+#[test]
+fn every_record_is_found() {
+    for (plaintext, records, bits) in
+        [(INTEGER, 200, 100), (BINOMIAL, 100, 1100), (SHORT, 700, 20), (GOLDILOCKS, 40, 500)]
+    {
+        finds_every_record::<Pirana>(&set(plaintext, 4, ""), records, bits);
+    }
+}
 
 /// Batches of five records in as many slots as there are buckets, and in fewer buckets, whose records have several slots.
 #[test]

@@ -183,6 +183,14 @@ pub fn retrieves_all<S: Protocol>(params: &S::Set, database: &Database) -> Vec<R
     retrieve::<S>(params, database, &(0..database.shape().records).collect::<Vec<_>>())
 }
 
+/// Every record of a database of that many records is found at its index.
+pub fn finds_every_record<S: Protocol>(params: &S::Set, records: u64, bits: u64) {
+    let database = Database::seeded([9; 16], Shape::new(records, bits).unwrap());
+    for (index, record) in (0..).zip(retrieves_all::<S>(params, &database)) {
+        assert_eq!(record, database.record(index).unwrap(), "record {index} of {records} of {bits} bits");
+    }
+}
+
 /// 300 records of 100 KB: the first and the last.
 pub fn retrieves_long_records<S: Protocol>(params: &S::Set) {
     let database = Database::seeded([9; 16], Shape::new(300, 819_200).unwrap());

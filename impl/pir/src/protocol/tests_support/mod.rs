@@ -9,9 +9,10 @@ mod wire;
 pub use bad_messages::withstands;
 pub(crate) use conformance::conformance;
 pub use conformance::{
-    check_everywhere, conforms_at_others, conforms_at_two, grows_up_to_the_bounds, retrieves_all,
+    check_everywhere, conforms_at_others, conforms_at_two, finds_every_record, grows_up_to_the_bounds, retrieves_all,
     retrieves_long_records, updates_keep, updates_like_fresh,
 };
 pub use secrets::{noise_is, noise_variance};
 pub use toy::{ALL_SHAPES, committed, context, in_full, read, refuses, set_text, small_set, up_to};
 use toy::{parties, parties_of};
+pub use wire::refuses_impossible_changes;

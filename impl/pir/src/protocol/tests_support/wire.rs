@@ -7,7 +7,7 @@ use crate::core::database::Database;
 use crate::core::protocol::{Context, Messages, Protocol, Request};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
-use crate::core::wire::Frame;
+use crate::core::wire::{Frame, FrameBuilder};
 use crate::core::workload::Shape;
 
 /// Two requests are under way and the first answer is lost: the second is refused, not decrypted with the secrets of the first.
@@ -81,6 +81,25 @@ fn answers_versions_without_messages<S: Protocol>(
     let request = client.ask(&[0], context).unwrap();
     let late = server.answer(&[request], context).unwrap().remove(0);
     assert_eq!(client.extract(&late, context).unwrap(), [now]);
+}
+
+/// A change of record 0 that no two records differ by, `forged` in place of its first bytes: refused, and the client still works.
+pub fn refuses_impossible_changes<S: Protocol>(params: &S::Set, shape: Shape, forged: &[u8]) {
+    let mut context = context(Kernel::best(), 1);
+    let (mut server, mut client) = parties::<S>(params, shape, &mut context);
+    let record = vec![0; shape.record_bytes()];
+    let honest = server.update(&[(0, record.clone())], &mut context).unwrap();
+    let change = |(name, frame): &(&'static str, Frame)| {
+        let mut builder = FrameBuilder::reopen(frame.clone());
+        builder.payload_mut()[8..][..forged.len()].copy_from_slice(forged);
+        (*name, builder.finish(S::NAME, name).at_epoch(frame.epoch()))
+    };
+    let error = client.update(&honest.iter().map(change).collect(), &mut context).unwrap_err().to_string();
+    assert!(error.contains("record 0 is larger than an entry"), "{error}");
+    client.update(&honest, &mut context).unwrap();
+    let request = client.ask(&[0], &mut context).unwrap();
+    let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+    assert_eq!(client.extract(&answer, &context).unwrap(), [record]);
 }
 
 pub(super) fn refuses_bad_messages<S: Protocol>(params: &S::Set, shape: Shape) {
