@@ -25,7 +25,7 @@ def sets_of(protocol: str) -> dict[str, Literal]:
 
 
 def front(protocol: str, evaluator: Evaluator) -> Iterator[Row]:
-    """The committed sets that reach the targets and that no other undercuts, hints counted; else what each misses.
+    """The committed sets that reach the targets and that no other undercuts, hints counted; else why there is none.
 
     A row has the set's name, by which its file is found, and not what is in it."""
     named = sets_of(protocol)

@@ -146,7 +146,7 @@ rule kept:
         f"{RESULTS}/logs/search/kept.log",
     params:
         tables=[f"{FIGURES}/search/{name}" for name in KEPT] + [table_of(name) for name in [*AT_HAND, *ALONG]],
-        saved=expand(f"{SEARCH}/{{sweep}}/saved.*", sweep=SAVED),
+        saved=expand(f"{SEARCH}/{{sweep}}/saved.{{form}}", sweep=SAVED, form=("csv", "md")),
         folder=f"{RESULTS}/searched",
     conda:
         ENVIRONMENT
