@@ -9,7 +9,8 @@
   means over roots are j! (N E[s^2])^j, as |s(zeta)|^2 is nearly exponential. Any key: at no root above LONGEST times
   the mean but once in 2^60 keys.
 - The factors x, x - 1, ... of the arithmetic operator have one error: products of two of them add up in phase.
-- Coefficients are entries modulo 2^w, from -2^(w-1) on. Over items variances add up: the fractions K are drawn after the database.
+- Coefficients are entries modulo 2^w, from -2^(w-1) on. Over items variances add up: the fractions K are drawn after
+  the database.
 """
 
 from collections.abc import Sequence
