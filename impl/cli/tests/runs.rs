@@ -347,7 +347,7 @@ fn a_killed_worker_is_a_failed_row() {
     notes.read_exact(&mut [0; 1]).unwrap();
     let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.id())).unwrap();
     let first = children.split_whitespace().next().unwrap();
-    let killed = std::process::Command::new("kill").args(["-9", first]).status().unwrap();
+    let killed = std::process::Command::new("sh").args(["-c", &format!("kill -9 {first}")]).status().unwrap();
     assert!(killed.success());
     let mut rest = String::new();
     notes.read_to_string(&mut rest).unwrap();
