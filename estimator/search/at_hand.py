@@ -25,9 +25,11 @@ def sets_of(protocol: str) -> dict[str, Literal]:
 
 
 def front(protocol: str, evaluator: Evaluator) -> Iterator[Row]:
-    """The committed sets that reach the targets and that no other undercuts, hints counted; else why there is none.
+    """Yield the committed sets that reach the targets and that no other set undercuts, hints counted.
 
-    A row has the set's name, by which its file is found, and not what is in it."""
+    If no set reaches the targets, the only row gives the reason. A row has the set's name, by which its file is found,
+    and not what is in it.
+    """
     named = sets_of(protocol)
     found = list(zip(named, evaluator(list(named.values())), strict=True))
     kept = [(name, figures) for name, figures in found if figures.refused is None and Bounds().reached(figures)]

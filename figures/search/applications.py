@@ -89,14 +89,8 @@ def _lines(part: pd.DataFrame, asked: Mapping[str, Any], measured: Measured) -> 
     network = Network(network.round_trip, network.bandwidth, count(asked["hint_queries"]))
     for line in part.to_dict("records"):
         shape = Shape(int(line["records"]), int(line["record_bits"]))
-        line |= {
-            "place": place(line["protocol"]),
-            "price": None,
-            "ready": "",
-            "measured": None,
-            "machine": None,
-            "id": None,
-        }
+        line |= dict.fromkeys(("price", "measured", "machine", "id"))
+        line |= {"place": place(line["protocol"]), "ready": ""}
         if not has(line["refused"]):
             serves = int(line["hint_serves"]) if has(line["hint_serves"]) else None
             numbers = {key: line[key] for key in ("download", "upload", "hint_bytes", "seconds", "update_bytes")}

@@ -39,6 +39,4 @@ def test_links_lead_somewhere(page):
 
 
 def test_a_heading_has_githubs_anchor():
-    assert {"marks-in-figures-and-tables", "the-run-record"} <= anchors(ROOT / "docs/architecture.md") | anchors(
-        ROOT / "docs/measuring.md"
-    )
+    assert "marks-in-figures-and-tables" in anchors(ROOT / "docs/architecture.md")

@@ -125,9 +125,11 @@ impl SplitRing {
 
     /// The opener of a key of that degree.
     pub fn key<W: Word>(&self, key: &RlweKey<W>) -> Result<SplitKey, LatticeError> {
-        let key = |ring| RlweKey::from_coefficients(ring, key.coefficients().to_vec());
+        let coefficients = key.coefficients();
+        let largest = coefficients.iter().map(|s| s.unsigned_abs()).max().unwrap_or(0).into();
+        let key = |ring| RlweKey::from_coefficients(ring, coefficients.to_vec());
         let Self([short, long]) = self;
-        Ok(SplitKey { keys: [key(short)?, key(long)?] })
+        Ok(SplitKey { keys: [key(short)?, key(long)?], largest })
     }
 }
 
@@ -135,6 +137,8 @@ impl SplitRing {
 pub struct SplitKey {
     /// The key in both rings.
     keys: [RlweKey<u64>; 2],
+    /// Its largest coefficient, by size.
+    largest: u64,
 }
 
 impl SplitKey {
@@ -157,9 +161,7 @@ impl SplitKey {
     fn mask(&self, ciphertext: &SplitRlwe) -> Vec<u64> {
         let modulus = &ciphertext.modulus_a;
         let [short, long] = &self.keys;
-        let largest = short.coefficients().iter().map(|s| s.unsigned_abs()).max().unwrap_or(0);
-        let is_short = is_short(short.ring().n(), modulus.value(), largest.into());
-        let key = if is_short { short } else { long };
+        let key = if is_short(short.ring().n(), modulus.value(), self.largest) { short } else { long };
         let ring = key.ring();
         let mut product = ring.zero();
         // Residues below 2^62 reduced modulo each prime.
@@ -219,26 +221,15 @@ impl SplitKey {
         let limit = both.checked_mul(u128::from(p)).filter(|x| *x < 1 << 126 && p >= 2);
         let limit = limit
             .ok_or_else(|| LatticeError::Parameter(format!("decoding modulo {p} needs 2 <= p < 2^126 / (q_a q_b)")))?;
-        let mask = self.mask(ciphertext);
-        let halves = ciphertext.b.iter().zip(&mask);
-        // Numbers of one word are divided several times as fast.
-        if limit < 1 << 62 {
-            let (qa, qb, both) = (qa as u64, qb as u64, both as u64);
-            let message = |(&b, &mask): (&u64, &u64)| {
-                let (b, mask) = (b * qa, mask * qb);
-                let phase = if b >= mask { b - mask } else { b + both - mask };
-                let message = (phase * p + both / 2) / both;
-                if message == p { 0 } else { message }
-            };
-            return Ok(halves.map(message).collect());
-        }
         let message = |(&b, &mask): (&u64, &u64)| {
             let (b, mask) = (u128::from(b) * qa, u128::from(mask) * qb);
             let phase = if b >= mask { b - mask } else { b + both - mask };
-            let message = ((phase * u128::from(p) + both / 2) / both) as u64;
+            let target = phase * u128::from(p) + both / 2;
+            // Numbers of one word are divided several times as fast.
+            let message = if limit < 1 << 62 { target as u64 / both as u64 } else { (target / both) as u64 };
             if message == p { 0 } else { message }
         };
-        Ok(halves.map(message).collect())
+        Ok(ciphertext.b.iter().zip(&self.mask(ciphertext)).map(message).collect())
     }
 
     fn check(&self, ciphertext: &SplitRlwe) -> Result<(), LatticeError> {

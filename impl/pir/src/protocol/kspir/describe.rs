@@ -204,8 +204,7 @@ impl Load<'_> {
             Some(switch) => SplitKey::work(ring.degree, switch.mask_modulus),
             None => ring.transforms(3),
         };
-        let opened = opened + slots;
-        plan.phase("extract", opened * count(&[parts, queries]));
+        plan.phase("extract", (opened + slots) * count(&[parts, queries]));
         let changed = block_work(ring, &layout, columns.min(self.updates)) + (ring.ntts(1) + ring.moves(1)) * columns;
         plan.phase("update_blocks", changed * self.touched);
         plan.operations()
