@@ -11,7 +11,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import psutil
 from pirlab_estimator.cost import UnitCosts
+from pirlab_estimator.cost.plan import row_seconds
 
 from .experiments import OTHER_KINDS, Group, Row, all_experiments, expand, load_experiment
 from .files import ROOT, PlanError, read_lines, read_object, write_if_changed, write_json
@@ -132,20 +134,20 @@ class Plan:
         group: Group,
         rows: Sequence[Row] | None = None,
         seconds: dict[str, float] | None = None,
-        slowness: float | None = None,
+        stretch: float | None = None,
     ) -> dict[str, Any]:
         """A group as `pirlab run --group` and `pirlab key --group` read it.
 
-        seconds: predicted seconds by row id; slowness: how many times longer a row may take here, without which no row
+        seconds: predicted seconds by row id; stretch: by what the limits of rows are multiplied, without which no row
         has a limit. A run skips rows that are predicted to take longer than their limit; the others may take PATIENCE
         times that, and as much longer as the answers so far took.
         """
-        patience = PATIENCE * (1.0 if slowness is None else self.lateness())
+        patience = PATIENCE * (1.0 if stretch is None else self.lateness())
 
         def limits(row: Row) -> dict[str, float]:
             predicted = (seconds or {}).get(row.id)
             found = {} if predicted is None else {"predicted_seconds": predicted}
-            limit = None if slowness is None else self.time_limit(row.run(group.options), slowness)
+            limit = None if stretch is None else self.time_limit(row.run(group.options), stretch)
             if limit is not None:
                 found["time_limit_seconds"] = limit * (1 if (predicted or 0) > limit else patience)
             return found
@@ -159,16 +161,32 @@ class Plan:
             ],
         }
 
-    def time_limit(self, row: Mapping[str, Any], slowness: float) -> float | None:
-        """What a row may be predicted to take on a slower machine: the profile's limit, or its own longer one."""
+    def time_limit(self, row: Mapping[str, Any], stretch: float) -> float | None:
+        """What a row may be predicted to take here: the profile's limit, or its own longer one, times `stretch`."""
         limit = self.profile["time_limit_seconds"]
-        return None if limit is None else round(max(limit, row.get("time_limit_seconds", 0)) * slowness, 1)
+        return None if limit is None else round(max(limit, row.get("time_limit_seconds", 0)) * stretch, 1)
 
-    def slowness(self) -> float:
-        """How many times longer a row may be predicted to take here: as much as this machine is slower than the
-        committed unit costs."""
-        calibration = self.results / "calibration.json"
-        return max(1.0, UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0)
+    def stretch(self) -> float:
+        """By what the limits of rows are multiplied here. A profile with `minutes` takes the largest factor with which
+        all rows that fit this machine's memory keep to them; another, how much slower than the committed unit costs
+        this machine is, at least 1."""
+        if self.profile["minutes"] is None or self.profile["time_limit_seconds"] is None:
+            calibration = self.results / "calibration.json"
+            return max(1.0, UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0)
+        predicted, left, factor = self.predictions(), 60 * self.profile["minutes"], 0.0
+        memory = psutil.virtual_memory().total
+        rows = []
+        for group, row in self.measured_rows():
+            run, line = row.run(group.options), predicted[(*group.key, row.id)]
+            if line["peak_bytes"] <= memory:
+                seconds = row_seconds(line, run)
+                rows.append((seconds / (self.time_limit(run, 1.0) or 1.0), seconds))
+        for needed, seconds in sorted(rows):
+            left -= seconds
+            if left < 0:
+                break
+            factor = needed
+        return factor + 0.01  # limits are rounded to a tenth of a second, and the last of these rows is to run
 
     def lateness(self) -> float:
         """How many times longer than predicted the answers so far took: the median, at least 1."""

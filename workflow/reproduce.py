@@ -125,11 +125,11 @@ class Outlook:
 
     def __init__(self, plan: Plan):
         self.plan = plan
-        self.free, slowness = free_memory_bytes(), plan.slowness()
+        self.free, stretch = free_memory_bytes(), plan.stretch()
         self.predicted = plan.predictions()
         self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
         self.prospects = {
-            (*key, row.id): prospect(self.predicted[(*key, row.id)], run, self.free, plan.time_limit(run, slowness))
+            (*key, row.id): prospect(self.predicted[(*key, row.id)], run, self.free, plan.time_limit(run, stretch))
             for key, group in plan.groups.items()
             if group.kind != "security"
             for row in group.rows

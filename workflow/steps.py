@@ -57,7 +57,7 @@ def run(plan: Plan, group: Group, rows: list[Any]) -> int:
     """Run these rows of a group; the exit code of the binary, which is 1 where a row failed."""
     file = plan.results / "groups" / group.experiment / f"{group.id}.json"
     lines = read_lines(plan.prediction(group.experiment))
-    write_json(file, plan.group_file(group, rows, predicted_seconds(group, lines), plan.slowness()))
+    write_json(file, plan.group_file(group, rows, predicted_seconds(group, lines), plan.stretch()))
     for row in rows:
         plan.record(group, row).parent.mkdir(parents=True, exist_ok=True)
     command = [plan.binary, *group.command("run"), "--group", str(file)]

@@ -30,10 +30,10 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     exchanges = 1 + repetitions + 1 + 1 + updates
     assert updates > 0
     assert found == {row.id: 3 * 0.5 + exchanges * 3.5 for row in group.rows}
-    rows = plan.group_file(group, group.rows, found, slowness=50.0)["rows"]
+    rows = plan.group_file(group, group.rows, found, stretch=50.0)["rows"]
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
     assert {row["time_limit_seconds"] for row in rows} == {3000.0}, "a row has three times what is predicted at most"
-    late = plan.group_file(group, group.rows, found, slowness=1.0)["rows"]
+    late = plan.group_file(group, group.rows, found, stretch=1.0)["rows"]
     assert {row["time_limit_seconds"] for row in late} == {20.0}, "and what is predicted to take longer is skipped"
     assert not {"predicted_seconds", "time_limit_seconds"} & plan.group_file(group)["rows"][0].keys()
     own = {line["id"].split("/", 1)[1]: line for line in lines if line["id"].startswith(group.id)}
@@ -42,26 +42,43 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
 
 def test_time_limits_scale_with_the_machine_and_patience_with_the_rows_so_far(tmp_path):
     plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=30))
-    assert plan.slowness() == 1.0 and plan.time_limit({}, 1.0) == 30.0
+    assert plan.stretch() == 1.0 and plan.time_limit({}, 1.0) == 30.0
     costs = json.loads((ROOT / "estimator/cost/unit_costs.json").read_text())
     for name, cost in costs["unit_seconds"].items():
         if isinstance(cost, float):
             costs["unit_seconds"][name] = 2 * cost
     write_if_changed(tmp_path / "calibration.json", json.dumps(costs))
-    assert plan.slowness() == 2.0, "unit costs twice the committed ones"
+    assert plan.stretch() == 2.0, "unit costs twice the committed ones"
     group = plan.group("smoke/tiny", "2^10x16")
     lines = [{"id": f"{group.id}/{row.id}", "seconds": {"answer": 0.5}} for row in group.rows]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     record = {"status": "ok", "phases": [{"name": "answer", "seconds": [0.7, 0.75, 9.0]}]}
     write_if_changed(plan.record(group, group.rows[0]), json.dumps(record))
     assert plan.lateness() == 1.5, "an answer that took half as long again as predicted"
-    assert plan.slowness() == 2.0, "late answers do not let longer rows in"
+    assert plan.stretch() == 2.0, "late answers do not let longer rows in"
     seconds = {row.id: 1.0 for row in group.rows}
-    row = plan.group_file(group, group.rows, seconds, slowness=2.0)["rows"][0]
+    row = plan.group_file(group, group.rows, seconds, stretch=2.0)["rows"][0]
     assert row["time_limit_seconds"] == 30 * 2.0 * 3 * 1.5, "but rows that run have more time"
     assert plan.time_limit({"time_limit_seconds": 40}, 3.0) == 120.0, "a row's own limit is longer"
     assert plan.time_limit({"time_limit_seconds": 20}, 3.0) == 90.0, "and never shorter"
     assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit({"time_limit_seconds": 40}, 3.0) is None
+
+
+def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
+    settings = read_profile("tiny", results=str(tmp_path), time_limit_seconds=10) | {"experiments": ["smoke/tiny"]}
+    plan = Plan(settings | {"minutes": 0.5})
+    lines = [
+        {"id": f"{group.id}/{row.id}", "seconds": {"repetition": 10.0}, "settings": {"keys": 1 + place}, "peak_bytes": 0}
+        for place, (group, row) in enumerate(plan.measured_rows())
+    ]
+    write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
+    # Rows of 10, 20 and 30 seconds, whose limit is 10.
+    assert plan.stretch() == pytest.approx(2.0, abs=0.02) and plan.time_limit({}, plan.stretch()) >= 20.0
+    assert Plan(settings | {"minutes": 1.1}).stretch() == pytest.approx(3.0, abs=0.02)
+    assert Plan(settings | {"minutes": 1.1, "time_limit_seconds": None}).stretch() == 1.0
+    lines[0]["peak_bytes"] = 2**60
+    write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
+    assert Plan(settings | {"minutes": 50 / 60}).stretch() == pytest.approx(3.0, abs=0.02), "memory does not hold the first"
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):

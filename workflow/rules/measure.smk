@@ -7,7 +7,8 @@ rule measure:
         binary=ancient(BINARY),
         settings=ancient(SETTINGS),
         parameters=ancient(lambda wildcards: PLAN.parameters(wildcards.experiment)),
-        prediction=ancient(f"{RESULTS}/predictions/{PROFILE}/{{experiment}}.json"),
+        # A profile with `minutes` shares them among all its rows.
+        predictions=ancient(prediction_files()),
     output:
         f"{RESULTS}/measured/{{experiment}}/{{group}}.json",
     log:
