@@ -7,9 +7,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use lattice::lwe::LweKey;
-use lattice::{RlweKey, Secret};
+use lattice::{RlweKey, Secret, SplitRing};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
+use ring::prg::Prg;
 use ring::{Kernel, Ring};
 
 /// Looks at what is given back.
@@ -59,5 +60,12 @@ fn keys_are_wiped_when_dropped() {
     let ring = Ring::<u32>::new(N, &[268_369_921], Kernel::best()).unwrap();
     assert_eq!(dropped(RlweKey::sample(&ring, &Secret::Ternary, &mut rng).unwrap()), (8 * N, 0));
     let ring = Ring::<u64>::new(N, &[268_369_921, 249_561_089], Kernel::best()).unwrap();
-    assert_eq!(dropped(RlweKey::sample(&ring, &Secret::Ternary, &mut rng).unwrap()), (20 * N, 0));
+    let key = RlweKey::sample(&ring, &Secret::Ternary, &mut rng).unwrap();
+    let rings = SplitRing::new(N).unwrap();
+    let (bytes, left) = dropped(rings.key(&key).unwrap());
+    assert!(bytes >= 2 * 12 * N && left == 0, "the key that opens answers: {left} of {bytes} bytes are left");
+    assert_eq!(dropped(key), (20 * N, 0));
+    // A flag beside the round keys says how wide the registers are.
+    let (bytes, left) = dropped(Box::new(Prg::new([7; 16])));
+    assert!(bytes >= 11 * 16 && left <= 16, "a generator's round keys: {left} of {bytes} bytes are left");
 }
