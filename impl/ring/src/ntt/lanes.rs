@@ -115,6 +115,11 @@ pub(super) trait Field: Copy + Debug + Send + Sync + 'static {
     unsafe fn new(constants: &Constants<Word<Self>>) -> Self::Registers;
     /// From a signed number above -p and below p to an input.
     unsafe fn lift(r: Self::Registers, v: V<Self>) -> V<Self>;
+    /// From a residue in [0, p) to an input of the inverse.
+    #[inline(always)]
+    unsafe fn enter(v: V<Self>) -> V<Self> {
+        v
+    }
     /// (x + w y, x - w y).
     unsafe fn forward<const MODE: u8>(
         r: Self::Registers,

@@ -278,7 +278,7 @@ unsafe fn inverse_blocks<F: Field, const LOG: usize, const LAST: bool>(
             let at = data.add(start);
             let mut held = load::<F, LOG>(at, lanes);
             for pair in held[..1 << LOG].chunks_exact_mut(2) {
-                (pair[0], pair[1]) = F::I::unzip(pair[0], pair[1]);
+                (pair[0], pair[1]) = F::I::unzip(F::enter(pair[0]), F::enter(pair[1]));
             }
             for layer in 0..F::I::LOG_LANES {
                 for pair in held[..1 << LOG].chunks_exact_mut(2) {

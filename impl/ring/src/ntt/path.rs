@@ -12,6 +12,7 @@ use super::{
     avx512::{Avx512x32, Avx512x64},
     field32::{Isa32, Lazy32, Strict32, lazy32},
     field64::{Isa64, Narrow64, Wide64, wide64},
+    fma::Fma,
     ifma::Ifma,
     vector::Vectorised,
 };
@@ -21,6 +22,7 @@ impl Path {
     pub(super) fn best<W: Word>(kernel: Kernel, prime: u64) -> Self {
         match kernel {
             Kernel::Scalar => Self::Scalar,
+            Kernel::Avx2 if Self::Fma.check(W::BITS, prime).is_ok() => Self::Fma,
             Kernel::Avx2 => Self::Avx2,
             Kernel::Avx512 if Self::Ifma.check(W::BITS, prime).is_ok() => Self::Ifma,
             Kernel::Avx512 => Self::Avx512,
@@ -28,17 +30,22 @@ impl Path {
     }
 
     fn check(self, word_bits: u32, prime: u64) -> Result<(), NttError> {
+        let narrow = word_bits == 64 && prime >> 50 == 0;
         let (kernel, fits) = match self {
             Self::Scalar => (Kernel::Scalar, true),
             Self::Avx2 => (Kernel::Avx2, true),
             Self::Avx512 => (Kernel::Avx512, true),
-            Self::Ifma => (Kernel::Avx512, has_ifma() && word_bits == 64 && prime >> 50 == 0),
+            Self::Fma => (Kernel::Avx2, has_fma() && narrow),
+            Self::Ifma => (Kernel::Avx512, has_ifma() && narrow),
         };
         kernel.check()?;
         if fits {
             return Ok(());
         }
-        Err(NttError::Path { path: self, needs: "a processor with AVX-512 IFMA, 64-bit words and a prime below 2^50" })
+        Err(NttError::Path {
+            path: self,
+            needs: "a processor with that multiply-add, 64-bit words and a prime below 2^50",
+        })
     }
 
     pub(super) fn engine32(self, prime: u32, factors: &Factors) -> Result<Box<dyn Transform<u32>>, NttError> {
@@ -56,7 +63,9 @@ impl Path {
         self.check(64, prime)?;
         Ok(match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => vector64::<Avx2x64>(prime, factors),
+            Self::Avx2 => vector64::<Avx2x64<false>>(prime, factors),
+            #[cfg(target_arch = "x86_64")]
+            Self::Fma => Box::new(Vectorised::<Fma>::new(prime, factors)),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => vector64::<Avx512x64<false>>(prime, factors),
             #[cfg(target_arch = "x86_64")]
@@ -67,8 +76,18 @@ impl Path {
 }
 
 #[cfg(target_arch = "x86_64")]
+fn has_fma() -> bool {
+    is_x86_feature_detected!("fma")
+}
+
+#[cfg(target_arch = "x86_64")]
 fn has_ifma() -> bool {
     is_x86_feature_detected!("avx512ifma")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_fma() -> bool {
+    false
 }
 
 #[cfg(not(target_arch = "x86_64"))]

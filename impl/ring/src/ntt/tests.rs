@@ -212,9 +212,11 @@ fn refusals() {
     for p in [0u64, 1, 2] {
         assert!(NttPlan::new(64, p, kernel).is_err());
     }
-    // The path of 52-bit multiply-add is for 64-bit words and primes below 2^50.
-    assert!(NttPlan::with_path(64, prime_below(51, 64), Path::Ifma).is_err());
-    assert!(NttPlan::with_path(64, 7681u32, Path::Ifma).is_err());
+    // The paths of multiply-add are for 64-bit words and primes below 2^50.
+    for path in [Path::Fma, Path::Ifma] {
+        assert!(NttPlan::with_path(64, prime_below(51, 64), path).is_err());
+        assert!(NttPlan::with_path(64, 7681u32, path).is_err());
+    }
     let large = (1..).map(|k| (1u64 << 62) + (k << 7) + 1).find(|p| is_prime(*p)).unwrap();
     assert_eq!(NttPlan::new(64, large, kernel).unwrap_err(), NttError::TooLarge { prime: large, bits: 62 });
     let large = (1..).map(|k| (1u64 << 31) + (k << 7) + 1).find(|p| is_prime(*p)).unwrap();

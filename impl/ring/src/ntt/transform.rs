@@ -53,6 +53,8 @@ pub enum Path {
     Scalar,
     /// AVX2.
     Avx2,
+    /// AVX2 with multiply-add of doubles; `u64` and primes below 2^50 only.
+    Fma,
     /// AVX-512, as [`Kernel::Avx512`].
     Avx512,
     /// AVX-512 with 52-bit multiply-add; `u64` and primes below 2^50 only.
@@ -61,13 +63,14 @@ pub enum Path {
 
 impl Path {
     /// All paths, from the slowest to the fastest.
-    pub const ALL: [Self; 4] = [Self::Scalar, Self::Avx2, Self::Avx512, Self::Ifma];
+    pub const ALL: [Self; 5] = [Self::Scalar, Self::Avx2, Self::Fma, Self::Avx512, Self::Ifma];
 
     /// Its name, in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scalar => "scalar",
             Self::Avx2 => "avx2",
+            Self::Fma => "fma",
             Self::Avx512 => "avx512",
             Self::Ifma => "ifma",
         }
