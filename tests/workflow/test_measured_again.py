@@ -68,7 +68,12 @@ def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
     settings = read_profile("tiny", results=str(tmp_path), time_limit_seconds=10) | {"experiments": ["smoke/tiny"]}
     plan = Plan(settings | {"minutes": 0.5})
     lines = [
-        {"id": f"{group.id}/{row.id}", "seconds": {"repetition": 10.0}, "settings": {"keys": 1 + place}, "peak_bytes": 0}
+        {
+            "id": f"{group.id}/{row.id}",
+            "seconds": {"repetition": 10.0},
+            "settings": {"keys": 1 + place},
+            "peak_bytes": 0,
+        }
         for place, (group, row) in enumerate(plan.measured_rows())
     ]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
@@ -78,7 +83,9 @@ def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
     assert Plan(settings | {"minutes": 1.1, "time_limit_seconds": None}).stretch() == 1.0
     lines[0]["peak_bytes"] = 2**60
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
-    assert Plan(settings | {"minutes": 50 / 60}).stretch() == pytest.approx(3.0, abs=0.02), "memory does not hold the first"
+    assert Plan(settings | {"minutes": 50 / 60}).stretch() == pytest.approx(3.0, abs=0.02), (
+        "memory does not hold the first"
+    )
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):

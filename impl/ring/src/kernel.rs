@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub enum Kernel {
     /// Portable Rust; the reference for the others.
     Scalar,
-    /// AVX2 (x86-64).
+    /// AVX2 and FMA (x86-64; Haswell, Zen and later).
     Avx2,
     /// AVX-512 F, BW, VL, DQ, VBMI and VNNI together (x86-64; Ice Lake, Zen 4 and later).
     Avx512,
@@ -65,7 +65,7 @@ impl Kernel {
         }
         match self {
             Self::Scalar => Vec::new(),
-            Self::Avx2 => lacking!("avx2"),
+            Self::Avx2 => lacking!("avx2" "fma"),
             Self::Avx512 => lacking!("avx512f" "avx512bw" "avx512vl" "avx512dq" "avx512vbmi" "avx512vnni"),
         }
     }

@@ -1,4 +1,4 @@
-//! Registers of AVX2.
+//! Registers of AVX2, beside multiply-add of doubles.
 
 use super::avx512::compiled;
 use super::field32::Isa32;
@@ -11,9 +11,9 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Avx2x32;
 
-/// Four lanes of 64 bits, beside multiply-add of doubles where `FMA`.
+/// Four lanes of 64 bits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Avx2x64<const FMA: bool>;
+pub(super) struct Avx2x64;
 
 /// The low and the high halves of both registers.
 #[inline(always)]
@@ -94,7 +94,7 @@ impl Isa32 for Avx2x32 {
     }
 }
 
-impl<const FMA: bool> Isa for Avx2x64<FMA> {
+impl Isa for Avx2x64 {
     type W = u64;
     type V = __m256i;
     const LOG_LANES: usize = 2;
@@ -152,45 +152,10 @@ impl<const FMA: bool> Isa for Avx2x64<FMA> {
         }
     }
 
-    #[inline(always)]
-    unsafe fn forward<F: Field<I = Self>>(
-        constants: &Constants<u64>,
-        table: &Table<u64>,
-        signed: Option<&[i32]>,
-        data: &mut [u64],
-    ) {
-        unsafe {
-            if FMA {
-                Self::forward_fma::<F>(constants, table, signed, data)
-            } else {
-                Self::forward_plain::<F>(constants, table, signed, data)
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn inverse<F: Field<I = Self>>(
-        constants: &Constants<u64>,
-        table: &Table<u64>,
-        scale: &[u64; 4],
-        data: &mut [u64],
-    ) {
-        unsafe {
-            if FMA {
-                Self::inverse_fma::<F>(constants, table, scale, data)
-            } else {
-                Self::inverse_plain::<F>(constants, table, scale, data)
-            }
-        }
-    }
+    compiled!("avx2,fma", forward, inverse);
 }
 
-impl<const FMA: bool> Avx2x64<FMA> {
-    compiled!("avx2", forward_plain, inverse_plain);
-    compiled!("avx2,fma", forward_fma, inverse_fma);
-}
-
-impl Isa64 for Avx2x64<false> {
+impl Isa64 for Avx2x64 {
     instructions! {
         fn mul32(a: __m256i, b: __m256i) -> __m256i = _mm256_mul_epu32(a, b);
         fn high32(a: __m256i) -> __m256i = _mm256_srli_epi64::<32>(a);

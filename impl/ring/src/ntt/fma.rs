@@ -9,7 +9,7 @@ use super::avx2::Avx2x64;
 use super::lanes::{Constants, Factor, Field, Isa, KEEP, START, instructions};
 use std::arch::x86_64::*;
 
-type Lanes = Avx2x64<true>;
+type Lanes = Avx2x64;
 
 /// Added to an integer below 2^51 in size, leaves it in the low bits of the sum.
 const MAGIC: f64 = 3.0 * (1u64 << 51) as f64;

@@ -35,7 +35,7 @@ impl Path {
             Self::Scalar => (Kernel::Scalar, true),
             Self::Avx2 => (Kernel::Avx2, true),
             Self::Avx512 => (Kernel::Avx512, true),
-            Self::Fma => (Kernel::Avx2, has_fma() && narrow),
+            Self::Fma => (Kernel::Avx2, narrow),
             Self::Ifma => (Kernel::Avx512, has_ifma() && narrow),
         };
         kernel.check()?;
@@ -63,7 +63,7 @@ impl Path {
         self.check(64, prime)?;
         Ok(match self {
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => vector64::<Avx2x64<false>>(prime, factors),
+            Self::Avx2 => vector64::<Avx2x64>(prime, factors),
             #[cfg(target_arch = "x86_64")]
             Self::Fma => Box::new(Vectorised::<Fma>::new(prime, factors)),
             #[cfg(target_arch = "x86_64")]
@@ -76,18 +76,8 @@ impl Path {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn has_fma() -> bool {
-    is_x86_feature_detected!("fma")
-}
-
-#[cfg(target_arch = "x86_64")]
 fn has_ifma() -> bool {
     is_x86_feature_detected!("avx512ifma")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_fma() -> bool {
-    false
 }
 
 #[cfg(not(target_arch = "x86_64"))]
