@@ -144,6 +144,10 @@ class Plan:
         """
         patience = PATIENCE * (1.0 if stretch is None else self.lateness())
 
+        def unlimited(row: Row) -> dict[str, Any]:
+            # A row's own limit counts by `time_limit` only: a profile without limits has none for it either.
+            return {key: value for key, value in row.run(group.options).items() if key != "time_limit_seconds"}
+
         def limits(row: Row) -> dict[str, float]:
             predicted = (seconds or {}).get(row.id)
             found = {} if predicted is None else {"predicted_seconds": predicted}
@@ -156,7 +160,7 @@ class Plan:
             "experiment": group.experiment,
             "group": group.id,
             "rows": [
-                {"id": row.id} | row.run(group.options) | limits(row) | {"out": str(self.record(group, row))}
+                {"id": row.id} | unlimited(row) | limits(row) | {"out": str(self.record(group, row))}
                 for row in (group.rows if rows is None else rows)
             ],
         }

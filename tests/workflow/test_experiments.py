@@ -225,10 +225,10 @@ def test_group_file_follows_the_contract():
     group = plan.group("pirouette/figure4", "2^18x16")
     file = plan.group_file(group)
     assert (file["experiment"], file["group"]) == ("pirouette/figure4", "2^18x16")
-    row = next(row for row in file["rows"] if row["id"] == "simplepir-secure-n1088")
+    row = next(row for row in file["rows"] if row["id"] == "simplepir-usenix23")
     assert row == {
-        "id": "simplepir-secure-n1088",
-        "parameters": "params/simplepir/secure-n1088.toml",
+        "id": "simplepir-usenix23",
+        "parameters": "params/simplepir/usenix23.toml",
         "records": 262144,
         "record_bits": 16,
         "queries": 1,
@@ -238,7 +238,7 @@ def test_group_file_follows_the_contract():
         "database": "seeded:0f4a",
         "kernel": "auto",
         "noise_seconds": 0.1,
-        "out": "results/records/pirouette/figure4/2^18x16/simplepir-secure-n1088.json",
+        "out": "results/records/pirouette/figure4/2^18x16/simplepir-usenix23.json",
     }
 
 
