@@ -29,14 +29,6 @@ def drawn(paper: str, figures: Mapping[str, Path]) -> Drawn:
     return found
 
 
-def brief(label: str, values: str) -> str:
-    """A label of a run in the head of a page: the first and last of many dates, the number of many commits."""
-    known = sorted(values.split(", "))
-    if label not in ("date", "commit") or len(known) < 3:
-        return values
-    return f"{len(known)}, which the tables name" if label == "commit" else f"{known[0]} to {known[-1]}"
-
-
 def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
     """The page of a paper."""
     found = drawn(paper, figures)
@@ -46,7 +38,7 @@ def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents])
     lines = [f"# {TITLES[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
     lines += ["Each measured row's record is named [below](#records).", "", f"| run | {' | '.join(rows)} |"]
     lines += ["|" + "---|" * (len(rows) + 1)]
-    lines += [f"| {each} | {' | '.join(brief(row, said[each][row]) for row in rows)} |" for each in profiles]
+    lines += [f"| {each} | {' | '.join(said[each][row] for row in rows)} |" for each in profiles]
     for (name, stem), (profile, path) in sorted(found.items()):
         is_table = path.suffix == ".md"
         title = stem.removeprefix("table-") if is_table else f"figure {stem}"

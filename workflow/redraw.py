@@ -127,7 +127,7 @@ class Redrawing:
 
 def ran(said: Mapping[str, str]) -> str:
     """Where and when a run was made, a sentence."""
-    return f"Run of {papers.brief('date', said['date'])} on {said['processor']}, {said['memory']} of memory.\n\n"
+    return f"Run of {said['date']} on {said['processor']}, {said['memory']} of memory.\n\n"
 
 
 def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:

@@ -1,6 +1,5 @@
 """The committed reference runs: every record fits its schema, its description and its prediction."""
 
-import csv
 import tomllib
 
 import committed
@@ -12,7 +11,6 @@ from outside import Outside, named
 from outside import outside as rows_outside
 from pirlab_estimator.cost import UnitCosts, predict_seconds
 from pirlab_figures.inspire.beside import NOT_PLANNED
-from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
 from synthetic_parts import changed
 
@@ -30,17 +28,6 @@ def outside() -> dict[tuple, Outside]:
     return {found.place: found for run in RUNS for found in rows_outside(run)}
 
 
-def right_records() -> dict[tuple[str, str, str], dict[str, str]]:
-    """The lines of the table of right records by experiment, group and row."""
-    with (REFERENCE / "right-records.csv").open(newline="") as lines:
-        return {(each["experiment"], each["group"], each["row"]): each for each in csv.DictReader(lines)}
-
-
-def rows(experiment: str) -> list[tuple[str, str]]:
-    """Group and row of all that an experiment asks for, in its order."""
-    return [(group.id, row.id) for group in expand(experiment, read_profile("paper")) for row in group.rows]
-
-
 @pytest.mark.parametrize("run", RUNS)
 def test_reference_run_is_labelled(run):
     """A reference run says of which machine, day and commit it is."""
@@ -48,27 +35,6 @@ def test_reference_run_is_labelled(run):
     [text] = [part for part in (REFERENCE / "README.md").read_text().split("\n## ") if part.startswith(f"{run}\n")]
     for label in ("processor", "memory", "date", "commit", "compiler", "read bandwidth"):
         assert f"{label} |" in text
-
-
-def test_every_row_of_correctness_has_right_records():
-    """Those without a record stand in a table, since they ran beside other work."""
-    name = "inspire/correctness"
-    table = {place[1:]: line for place, line in right_records().items() if place[0] == name}
-    records = committed.of_run("laptop").values()
-    recorded = {(each["group"], each["row"]) for each in records if each["experiment"] == name}
-    assert sorted(table.keys() | recorded) == sorted(rows(name)) and not table.keys() & recorded
-    for place, line in table.items():
-        # Four queries in each of five repetitions and once after an update.
-        assert line["status"] == "ok" and int(line["compared"]) == int(line["right"]) >= 24, place
-
-
-def test_right_records_are_of_rows_without_a_record():
-    """A row whose seconds are kept has a record, any other that ran a line; none has both."""
-    assert right_records()
-    for place, line in right_records().items():
-        assert place[1:] in rows(place[0]), place
-        assert line["status"] == "ok" and 0 < int(line["compared"]) == int(line["right"]), place
-        assert "/".join(place) not in committed.of_run("laptop"), place
 
 
 @pytest.mark.parametrize("run", RUNS)
