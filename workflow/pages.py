@@ -45,7 +45,7 @@ def systems(runs: Mapping[str, Documents]) -> str:
         f"{DRAWN} [committed.csv](../../results/searched/committed.csv), which "
         "[committed.toml](../../experiments/search/committed.toml) asks for, and from the "
         "[reference runs](../../results/reference/).",
-        "Of each protocol the committed set that is soonest from question to record (100 Mbit/s, 50 ms, a hundredth of "
+        "Of each protocol the committed set that is fastest from question to record (100 Mbit/s, 50 ms, a hundredth of "
         "the hint) of those that reach 128 bits and a failure of 2^-40. A cell is empty where no committed set serves.",
     ]
     return "\n\n".join([*head, systems_page.page(COMMITTED, measured)]) + "\n"
@@ -61,8 +61,8 @@ def applications(runs: Mapping[str, Documents]) -> str:
         "# Applications: what fits, and what it costs",
         f"{DRAWN} [applications.csv](../../results/searched/applications.csv), which "
         "[applications.toml](../../experiments/search/applications.toml) asks for: databases, changes, networks.",
-        "Of each protocol the committed set that answers soonest of those that reach 128 bits and a failure of 2^-40, "
-        "the soonest protocol first. `pirlab-search --protocol all` searches further for one database.",
+        "Of each protocol the committed set that answers fastest of those that reach 128 bits and a failure of 2^-40, "
+        "the fastest protocol first. `pirlab-search --protocol all` searches further for one database.",
     ]
     return "\n\n".join([*head, page(SWEEP, measured).markdown()])
 
@@ -74,7 +74,7 @@ def sweeps() -> str:
         f"{DRAWN} [grids.csv](../../results/searched/grids.csv), which "
         "[grids.toml](../../experiments/search/grids.toml) asks for: the best set that the search finds for a "
         "database, with other values of the keys named here. Nothing is measured ([search.md](../search.md#sweeps)).",
-        "A table has for each key and database the value that answers soonest of those that reach 128 bits and a "
+        "A table has for each key and database the value that answers fastest of those that reach 128 bits and a "
         "failure of 2^-40, and in brackets the least and the greatest that reach both. Moduli, and tables with a "
         "modulus or a base, are written as their bits; what is no number is written as its place in the list of "
         "grids.toml. In a figure hollow points miss a target; dashed lines are the targets.",

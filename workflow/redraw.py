@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +165,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REFERENCE, metavar="DIR", help="instead of results/reference")
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
-    parser.add_argument("--png", action="store_true", help="figures as PNG alone, without PDF and SVG: sooner")
+    parser.add_argument("--png", action="store_true", help="figures as PNG alone, without PDF and SVG: faster")
     pages = "only the pages of applications, sweeps, machines and artifacts, of the packed runs as they are: in seconds"
     parser.add_argument("--pages", action="store_true", help=pages)
     arguments = parser.parse_args()
@@ -171,32 +173,33 @@ def main() -> int:
     if arguments.pages:
         without_tables({profile: read_packed(packed(profile, arguments.out)) for profile in PROFILES})
         return 0
+    profiles = [arguments.profile] if arguments.profile else PROFILES
+    with ProcessPoolExecutor() as pool:
+        figures = dict(zip(profiles, pool.map(partial(redraw, arguments), profiles)))
+    if not arguments.profile and not arguments.only:
+        publish(figures, {profile: read_packed(packed(profile, arguments.out)) for profile in profiles})
+    return 0
+
+
+def redraw(arguments: argparse.Namespace, profile: str) -> Path:
+    """Draw the tables of a profile's packed run, and pack it with today's predictions; the folder of its drawings."""
+    figures, file = arguments.figures / f"reference-{profile}", packed(profile, arguments.out)
     if arguments.png:
         style.IMAGES = {".png": {}}
-    figures: dict[str, Path] = {}
-    runs: dict[str, Documents] = {}
-    for profile in [arguments.profile] if arguments.profile else PROFILES:
-        figures[profile] = arguments.figures / f"reference-{profile}"
-        file = packed(profile, arguments.out)
-        with tempfile.TemporaryDirectory() as work:
-            redrawing = Redrawing(profile, file, Path(work), figures[profile], binary=arguments.binary)
-            known = redrawing.plan.experiments
-            names = arguments.only.split(",") if arguments.only else redrawing.experiments()
-            for name in names:
-                if name not in known:
-                    raise PlanError(f"profile {profile} has no {name}: {', '.join(known)}.")
-            accuracy = redrawing.accuracy(names)
-            for name in names:
-                files = redrawing.draw(name, accuracy)
-                print(f"{figures[profile]}/{name}/: {', '.join(path.name for path in files)}")
-            documents = unpacked(redrawing.own)
-        pack(documents, file)
-        runs[profile] = documents
-        index = ["index", "--figures", figures[profile], "--expected", "experiments/expected"]
-        draw(*index, "--out", figures[profile] / "index")
-    if not arguments.profile and not arguments.only:
-        publish(figures, runs)
-    return 0
+    with tempfile.TemporaryDirectory() as work:
+        redrawing = Redrawing(profile, file, Path(work), figures, binary=arguments.binary)
+        known = redrawing.plan.experiments
+        names = arguments.only.split(",") if arguments.only else redrawing.experiments()
+        for name in names:
+            if name not in known:
+                raise PlanError(f"profile {profile} has no {name}: {', '.join(known)}.")
+        accuracy = redrawing.accuracy(names)
+        for name in names:
+            files = redrawing.draw(name, accuracy)
+            print(f"{figures}/{name}/: {', '.join(path.name for path in files)}", flush=True)
+        pack(unpacked(redrawing.own), file)
+    draw("index", "--figures", figures, "--expected", "experiments/expected", "--out", figures / "index")
+    return figures
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """params/best.json: for each protocol and database the committed set that reaches 128 bits and a failure of 2^-40 and
-answers soonest, from question to record. `pirlab run PROTOCOL` reads it.
+answers fastest, from question to record. `pirlab run PROTOCOL` reads it.
 
 python -m pirlab_estimator.search.best
 """

@@ -292,7 +292,7 @@ function answer(rows, state) {
   const of = rows.filter((row) => Number.isFinite(row.total));
   const lines = [];
   if (!of.length) lines.push("No row keeps these demands.");
-  else if (!state.shape) lines.push(`${rows.length} rows at ${new Set(rows.map((row) => row.shape)).size} databases. Choose a database to see which protocol is soonest.`);
+  else if (!state.shape) lines.push(`${rows.length} rows at ${new Set(rows.map((row) => row.shape)).size} databases. Choose a database to see which protocol is fastest.`);
   else for (const [machine, own] of byMachine(of)) lines.push(`${ranking(own)} (${machine})`);
   document.getElementById("answer").replaceChildren(...lines.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
   const refused = DATA.refused.filter(([protocol, records, bits]) => state.shape === `${records} ${bits}` && !state.without.includes(protocol));

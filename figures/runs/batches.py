@@ -3,7 +3,7 @@
 Queries answered together read the database and the packing tables once. An update encodes the changed records, corrects
 the hint, and rebuilds the packing tables that they touch. A line is a row of the experiment; its single queries are
 those of rows with one query at the same database, here or in the experiments shown with it: of the same set or, where a
-set answers batches only, those of the soonest of the protocol's sets that reach both targets.
+set answers batches only, those of the fastest of the protocol's sets that reach both targets.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""All systems over seventeen databases: of each the committed set that is soonest there, its answer time and bytes."""
+"""All systems over seventeen databases: of each the committed set that is fastest there, its answer time and bytes."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,11 +16,11 @@ Text = Callable[[list[dict[str, Any]], Shape], str]
 Answers = Mapping[tuple[str, int, int], tuple[float, str]]
 """Median seconds of an answer and the id of its record, by set, records and bits of a record."""
 COMMAND = "`pirlab run params/SET.toml --records N --record-bits W --out r.json` measures a cell again."
-MEASURED = "Of the committed sets that no other one of the protocol undercuts by prediction, the soonest measured."
+MEASURED = "Of the committed sets that no other one of the protocol undercuts by prediction, the fastest measured."
 
 
 def serving(sweep: Path) -> tuple[list[Shape], Serving]:
-    """The databases of a sweep of committed sets, smallest first, and each protocol's sets at each, soonest first."""
+    """The databases of a sweep of committed sets, smallest first, and each protocol's sets at each, fastest first."""
     frame = pd.read_csv(sweep)
     frame = frame[frame["kind"] == "committed"]
     shapes = {Shape(int(records), int(bits)) for records, bits in zip(frame["records"], frame["record_bits"])}
@@ -41,14 +41,14 @@ def page(sweep: Path, measured: Mapping[str, Answers]) -> str:
     their sets or records."""
     shapes, found = serving(sweep)
 
-    def soonest(of: Answers, lines: list[dict[str, Any]], shape: Shape) -> tuple[float, str, str] | None:
+    def fastest(of: Answers, lines: list[dict[str, Any]], shape: Shape) -> tuple[float, str, str] | None:
         """Seconds, set and record."""
         places = ((line["name"], (line["name"], shape.records, shape.record_bits)) for line in lines)
         return min(((of[place][0], name, of[place][1]) for name, place in places if place in of), default=None)
 
     def measured_cell(of: Answers, written: Callable[[float, str, str], str]) -> Text:
         def text(lines: list[dict[str, Any]], shape: Shape) -> str:
-            known = soonest(of, lines, shape)
+            known = fastest(of, lines, shape)
             return written(*known) if known else ""
 
         return text

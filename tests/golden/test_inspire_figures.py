@@ -303,7 +303,7 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
     first, second, third = table.data.to_dict("records")
     assert (first["record_id"], second["record_id"]) == ("batch", "alone"), "sets without a batch are left out"
     assert (first["gain"], first["query_s"]) == (pytest.approx(2.5), pytest.approx(0.02)) and pd.isna(second["gain"])
-    assert (third["record_id"], third["gain"]) == ("buckets", pytest.approx(4)), "against the soonest of other sets"
+    assert (third["record_id"], third["gain"]) == ("buckets", pytest.approx(4)), "against the fastest of other sets"
     assert first["upload_bytes"] == second["upload_bytes"] / 8, "bytes of a query"
     assert (first["update_s"], first["update_share"]) == (1.0, pytest.approx(1 / 3))
     cells = table.rows[0].cells

@@ -138,7 +138,7 @@ def test_t_respire_s_descent_finds_the_fastest_of_all_combinations(root, monkeyp
     ],
 )
 def test_a_search_finds_a_set_no_worse_than_the_best_committed_one(protocol, records, record_bits):
-    """The one that answers soonest, of those that reach the targets: no more bytes, no later answer."""
+    """The one that answers fastest, of those that reach the targets: no more bytes, no later answer."""
     evaluator = Evaluator(Shape(records, record_bits), COSTS, None)
     own = [each for each in committed().values() if each["protocol"] == protocol and "batch" not in each]
     right = [each for each in evaluator(own) if each.refused is None and Bounds().reached(each)]
