@@ -183,7 +183,8 @@ def main() -> int:
 
 def redraw(arguments: argparse.Namespace, profile: str) -> Path:
     """Draw the tables of a profile's packed run, and pack it with today's predictions; the folder of its drawings."""
-    figures, file = arguments.figures / f"reference-{profile}", packed(profile, arguments.out)
+    figures: Path = arguments.figures / f"reference-{profile}"
+    file = packed(profile, arguments.out)
     if arguments.png:
         style.IMAGES = {".png": {}}
     with tempfile.TemporaryDirectory() as work:
