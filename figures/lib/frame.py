@@ -318,12 +318,12 @@ def rows(
     joined: pd.DataFrame, predictions: pd.DataFrame, described: Described | None = None, error: str = ""
 ) -> list[dict[str, Any]]:
     """Joined records, then the rows that were predicted, on one thread, and have no record: where there is a record of
-    a set at a shape, whatever its status, no prediction takes its place.
+    a set at a shape, no prediction takes its place. A row left out for its time counts as one without a record.
 
     error: how far the cost model was off, as the footnote of predicted seconds says it.
     """
     described = described or {}
-    found = dicts(joined)
+    found = _without_long(dicts(joined), dicts(predictions))
     for row in found:
         row["description"] = row["description"] or described.get((row["sha256"], row["records"], row["record_bits"]))
     measured = {(row["set"], row["records"], row["record_bits"]) for row in found}
@@ -337,6 +337,17 @@ def rows(
             row = _predicted(predicted, described.get((predicted["sha256"], *shape)))
             found.append(empty | predicted | row | {"error": own})
     return found
+
+
+def _without_long(found: list[dict[str, Any]], predictions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Records without those of rows left out for their time, where a record or a prediction stands for them."""
+
+    def place(row: dict[str, Any]) -> tuple[Any, ...]:
+        return row["set"], row["records"], row["record_bits"]
+
+    ran = {(*place(row), row["threads"]) for row in found if row["status"] != "skipped_time"}
+    known = {(*place(row), 1) for row in predictions} | ran
+    return [row for row in found if row["status"] != "skipped_time" or (*place(row), row["threads"]) not in known]
 
 
 def _predicted(row: dict[str, Any], description: dict[str, Any] | None) -> dict[str, Any]:

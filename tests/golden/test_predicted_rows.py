@@ -38,14 +38,24 @@ def test_a_row_without_a_record_has_described_sizes_and_predicted_seconds(tmp_pa
 
 
 def test_no_prediction_takes_the_place_of_a_record(tmp_path: Path) -> None:
-    """Whatever its status: a row that was measured shows what was measured, one that was skipped says why."""
+    """A row that was measured shows what was measured, one that needs more memory says so."""
+    rows, joined = rows_with("skipped_memory", tmp_path)
+    assert [row["status"] for row in rows] == ["ok", "skipped_memory"] and pd.isna(rows[1]["answer_s"])
+    assert rows[0]["answer_s"] == joined["answer_s"][0]
+
+
+def test_a_row_left_out_for_its_time_is_predicted(tmp_path: Path) -> None:
+    rows, _ = rows_with("skipped_time", tmp_path)
+    assert [row["status"] for row in rows] == ["ok", "predicted"] and rows[1]["answer_s"] > 0
+
+
+def rows_with(status: str, tmp_path: Path) -> tuple[list[dict], pd.DataFrame]:
+    """Rows of a measured record and of one with this status, both predicted, and the joined records."""
     documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
-    documents[1] |= {"status": "skipped_time", "reason": "would take an hour", "phases": [], "transcript": []}
+    documents[1] |= {"status": status, "reason": "too much", "phases": [], "transcript": []}
     joined, predictions = synthetic.load(tmp_path, documents)
     described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
-    rows = loader.rows(joined, predictions, described)
-    assert [row["status"] for row in rows] == ["ok", "skipped_time"] and pd.isna(rows[1]["answer_s"])
-    assert rows[0]["answer_s"] == joined["answer_s"][0]
+    return loader.rows(joined, predictions, described), joined
 
 
 def test_predictions_are_marked_with_the_error_of_the_cost_model(tmp_path: Path, expected: pd.DataFrame) -> None:
