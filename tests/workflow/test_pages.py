@@ -89,8 +89,9 @@ def test_an_artifact_names_every_experiment_claim_and_command_of_its_paper():
             group.experiment
             for run in committed.RUNS
             for plan in [Plan(read_profile(run))]
-            for group in plan.measured()
+            for group, row in plan.measured_rows()
             if plan.experiments[group.experiment].get("paper") == paper
+            and committed.of_run(run).get(f"{group.experiment}/{group.id}/{row.id}", {}).get("status") != "skipped_time"
         }
         assert measured and measured == set(re.findall(r"^\| `([\w/-]+)` \|", text, re.MULTILINE))
         for profile, experiment in re.findall(r"`make reproduce PROFILE=(\w+) ONLY=([\w/-]+)`", text):
