@@ -57,17 +57,21 @@ def place(axes: Axes, labels: list[Label], obstacles: list[tuple[float, float]],
     def cost(label: Label, box: Bbox, least: float) -> float:
         near = anchor(label, box)
         length = math.hypot(near[0] - label.x, near[1] - label.y) / pixels
-        if length + 0.012 * length**2 >= least:
+        known = length + 0.012 * length**2
+        if known >= least:
+            return math.inf
+        taken = [*points.values(), *(other.box for other in labels if other.box is not None)]
+        within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
+        known += HARD * ((not within) + sum(overlap(box, each) for each in taken))
+        # What follows takes longest, and only adds.
+        if known >= least:
             return math.inf
         leader = Path([(label.x, label.y), near])
-        taken = [*points.values(), *(other.box for other in labels if other.box is not None)]
         others = [each for each in taken if each is not points[id(label)]]
-        within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-        hard = (not within) + sum(overlap(box, each) for each in taken)
         crossed = sum(leader.intersects_bbox(each) for each in others)
         crossed += sum(each.intersects_bbox(box) or each.intersects_path(leader) for each in leaders)
         covered = box.count_contains(lines) if len(lines) else 0
-        return length + 0.012 * length**2 + HARD * hard + CROSSED * crossed + COVERED * covered
+        return known + CROSSED * crossed + COVERED * covered
 
     for label in sorted(labels, key=lambda label: -crowd[id(label)]):
         places = [_box(label, radius * pixels + half, angle) for radius, angle in product(RADII, range(ANGLES))]
