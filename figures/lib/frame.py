@@ -323,15 +323,14 @@ def rows(
     error: how far the cost model was off, as the footnote of predicted seconds says it.
     """
     described = described or {}
-    found = _without_long(dicts(joined), dicts(predictions))
+    found, measured = _without_long(dicts(joined), dicts(predictions))
     for row in found:
         row["description"] = row["description"] or described.get((row["sha256"], row["records"], row["record_bits"]))
-    measured = {(row["set"], row["records"], row["record_bits"]) for row in found}
     empty = dict.fromkeys(joined.columns) | {key: float("nan") for key in MEASURED}
     empty |= {"threads": 1, "repetitions": 0, "seeded": False, "streamed": False, "dirty": False}
     for predicted in dicts(predictions):
         shape = predicted["records"], predicted["record_bits"]
-        if (predicted["set"], *shape) not in measured:
+        if _place(predicted) not in measured:
             machine = (predicted["prediction"].get("unit_costs") or {}).get("machine")
             own = "; ".join(filter(None, (f"unit costs of {machine}" if machine else "", error)))
             row = _predicted(predicted, described.get((predicted["sha256"], *shape)))
@@ -339,15 +338,20 @@ def rows(
     return found
 
 
-def _without_long(found: list[dict[str, Any]], predictions: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Records without those of rows left out for their time, where a record or a prediction stands for them."""
+def _place(row: dict[str, Any]) -> tuple[str, int, int]:
+    return row["set"], row["records"], row["record_bits"]
 
-    def place(row: dict[str, Any]) -> tuple[Any, ...]:
-        return row["set"], row["records"], row["record_bits"]
 
-    ran = {(*place(row), row["threads"]) for row in found if row["status"] != "skipped_time"}
-    known = {(*place(row), 1) for row in predictions} | ran
-    return [row for row in found if row["status"] != "skipped_time" or (*place(row), row["threads"]) not in known]
+def _without_long(
+    found: list[dict[str, Any]], predictions: list[dict[str, Any]]
+) -> tuple[list[dict[str, Any]], set[tuple[str, int, int]]]:
+    """Records without those of rows left out for their time, where a record or a prediction stands for them; and the
+    sets and shapes of which any row has another record, which no prediction replaces."""
+    ran = {(*_place(row), row["threads"]) for row in found if row["status"] != "skipped_time"}
+    measured = {(name, records, bits) for name, records, bits, _ in ran}
+    known = {(*_place(row), 1) for row in predictions if _place(row) not in measured} | ran
+    kept = [row for row in found if row["status"] != "skipped_time" or (*_place(row), row["threads"]) not in known]
+    return kept, measured
 
 
 def _predicted(row: dict[str, Any], description: dict[str, Any] | None) -> dict[str, Any]:

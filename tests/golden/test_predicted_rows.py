@@ -49,6 +49,18 @@ def test_a_row_left_out_for_its_time_is_predicted(tmp_path: Path) -> None:
     assert [row["status"] for row in rows] == ["ok", "predicted"] and rows[1]["answer_s"] > 0
 
 
+def test_a_row_on_more_threads_left_out_for_its_time_hides_no_prediction(tmp_path: Path) -> None:
+    """The prediction is of one thread: the other row says why it has no numbers."""
+    documents = [synthetic.run_record("simplepir/usenix23", 2**22, 256) for _ in (1, 2)]
+    for threads, document in enumerate(documents, 1):
+        document |= {"status": "skipped_time", "reason": "too much", "phases": [], "transcript": []}
+        document |= {"threads": threads, "id": f"on-{threads}"}
+    joined, predictions = synthetic.load(tmp_path, documents)
+    described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
+    rows = loader.rows(joined, predictions, described)
+    assert [(row["status"], row["threads"]) for row in rows] == [("skipped_time", 2), ("predicted", 1)]
+
+
 def rows_with(status: str, tmp_path: Path) -> tuple[list[dict], pd.DataFrame]:
     """Rows of a measured record and of one with this status, both predicted, and the joined records."""
     documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
