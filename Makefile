@@ -105,8 +105,10 @@ archive: tools
 
 # The program that cargo's and pytest's tests run: the release just built.
 TESTED = PIRLAB_BINARY="$$FOLDER/$(BINARY)"
+# What tests write lies in this folder too.
+TEMPORARY = mkdir -p "$$FOLDER/.cache/tmp" && TMPDIR="$$FOLDER/.cache/tmp"
 # A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
-PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+PYTEST = $(TEMPORARY) $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 # The library that our transforms are tested against takes minutes to compile: `make verify` asks for it.
 ORACLE = $(if $(PIRLAB_VERIFY),$(TFHE))
 # `make test` shares what it compiles with the release; `make verify` has the checks of a debug build.
@@ -122,18 +124,18 @@ formats: tools setup
 	cd impl && cargo clippy --workspace --all-targets --locked $(ORACLE) -- -D warnings
 
 check: build formats
-	cd impl && $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
+	cd impl && $(TEMPORARY) $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
 	$(PYTEST) tests/oracle
 
 test: build formats
-	cd impl && $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
+	cd impl && $(TEMPORARY) $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
 	$(PYTEST)
 
 # Also as the tests of other builds run the program, and as users build `ring`, without the oracle.
 verify:
 	PIRLAB_VERIFY=1 $(MAKE) test TESTED=
 	cd impl && cargo clippy --package pirlab-ring --all-targets --locked -- -D warnings
-	cd impl && cargo test --workspace --benches --examples --locked $(TFHE)
+	cd impl && $(TEMPORARY) cargo test --workspace --benches --examples --locked $(TFHE)
 
 clean:
 	rm -rf .venv .snakemake .cache figures/out .pytest_cache .mypy_cache .ruff_cache pirlab.egg-info
