@@ -121,7 +121,7 @@ formats: tools setup
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
-	cd impl && cargo clippy --workspace --all-targets --locked $(ORACLE) -- -D warnings
+	cd impl && cargo clippy $(OPTIMISED) --workspace --all-targets --locked $(ORACLE) -- -D warnings
 
 check: build formats
 	cd impl && $(TEMPORARY) $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
