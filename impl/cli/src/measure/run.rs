@@ -65,8 +65,8 @@ impl Run<'_> {
     /// Why the row is not started, if it would exceed its time limit.
     fn too_slow(&self) -> Option<String> {
         let (seconds, limit) = (self.predicted_seconds?, self.time_limit_seconds?);
-        // Whole seconds, unless they would hide that the limit is exceeded.
-        let about = if seconds.round() > limit { seconds.round() } else { seconds };
+        // Whole seconds, or hundredths where these would hide that the limit is exceeded.
+        let about = if seconds.round() > limit { seconds.round() } else { (100.0 * seconds).ceil() / 100.0 };
         (seconds > limit).then(|| format!("would take about {about} s; the limit is {limit} s"))
     }
 }
