@@ -59,7 +59,7 @@ tools:
 # Redone only when the lock or the project's own metadata change.
 .venv/installed: requirements.lock pyproject.toml | tools
 	$(PYTHON) -m venv --clear .venv
-	$(VENV)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(VENV)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.lock
 	$(VENV)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
