@@ -127,7 +127,8 @@ check: build formats
 	cd impl && $(TEMPORARY) $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
 	$(PYTEST) tests/oracle
 
-test: build formats
+# The program is compiled together with the tests of this level, which is faster than one after the other.
+test: $(if $(PIRLAB_VERIFY),build) formats
 	cd impl && $(TEMPORARY) $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
 	$(PYTEST)
 
