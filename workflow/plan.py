@@ -166,9 +166,14 @@ class Plan:
         }
 
     def time_limit(self, row: Mapping[str, Any], stretch: float) -> float | None:
-        """What a row may be predicted to take here: the profile's limit, or its own longer one, times `stretch`."""
-        limit = self.profile["time_limit_seconds"]
-        return None if limit is None else round(max(limit, row.get("time_limit_seconds", 0)) * stretch, 1)
+        """What a row may be predicted to take here: the longest of the profile's limit, that for databases of up to
+        1 GiB and its own, times `stretch`."""
+        if self.profile["time_limit_seconds"] is None:
+            return None
+        limits: list[float] = [self.profile["time_limit_seconds"], row.get("time_limit_seconds", 0)]
+        if row.get("records", 0) * row.get("record_bits", 0) <= 8 << 30:
+            limits.append(self.profile["time_limit_to_1gib_seconds"] or 0)
+        return round(max(limits) * stretch, 1)
 
     def stretch(self) -> float:
         """By what the limits of rows are multiplied here. A profile with `minutes` takes the largest factor with which

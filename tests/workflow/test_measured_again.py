@@ -62,6 +62,10 @@ def test_time_limits_scale_with_the_machine_and_patience_with_the_rows_so_far(tm
     assert plan.time_limit({"time_limit_seconds": 40}, 3.0) == 120.0, "a row's own limit is longer"
     assert plan.time_limit({"time_limit_seconds": 20}, 3.0) == 90.0, "and never shorter"
     assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit({"time_limit_seconds": 40}, 3.0) is None
+    two = Plan(plan.profile | {"time_limit_to_1gib_seconds": 80})
+    gib, more = ({"records": records, "record_bits": 2048} for records in (1 << 22, (1 << 22) + 1))
+    assert (two.time_limit(gib, 1.0), two.time_limit(more, 1.0)) == (80.0, 30.0)
+    assert two.time_limit(more | {"time_limit_seconds": 140}, 1.0) == 140.0
 
 
 def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
