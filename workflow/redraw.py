@@ -165,7 +165,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=REFERENCE, metavar="DIR", help="instead of results/reference")
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of all")
-    parser.add_argument("--tables", action="store_true", help="tables and the data of figures, without images: faster")
+    parser.add_argument("--png", action="store_true", help="figures as PNG alone, without PDF and SVG: faster")
     pages = "only the pages of applications, sweeps, machines and artifacts, of the packed runs as they are: in seconds"
     parser.add_argument("--pages", action="store_true", help=pages)
     arguments = parser.parse_args()
@@ -185,8 +185,8 @@ def redraw(arguments: argparse.Namespace, profile: str) -> Path:
     """Draw the tables of a profile's packed run, and pack it with today's predictions; the folder of its drawings."""
     figures: Path = arguments.figures / f"reference-{profile}"
     file = packed(profile, arguments.out)
-    if arguments.tables:
-        style.IMAGES = {}
+    if arguments.png:
+        style.IMAGES = {".png": {}}
     with tempfile.TemporaryDirectory() as work:
         redrawing = Redrawing(profile, file, Path(work), figures, binary=arguments.binary)
         known = redrawing.plan.experiments
