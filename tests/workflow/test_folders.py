@@ -56,7 +56,8 @@ def test_recipes_take_names_from_the_environment():
 
 
 def test_nothing_is_kept_in_a_home_folder_that_cannot_be_written(tmp_path, monkeypatch):
-    monkeypatch.delenv("CARGO_HOME", raising=False)
+    for name in ("CARGO_HOME", "TMPDIR"):
+        monkeypatch.delenv(name, raising=False)
     rule = "--eval=print: ; @+echo $$CARGO_HOME"
     assert make(rule, "print", HOME="/dev/null/home").stdout.splitlines()[-1] == str(ROOT / ".cache/cargo")
     assert make(rule, "print", HOME=str(tmp_path)).stdout.splitlines()[-1] == str(tmp_path / ".cargo")
