@@ -55,7 +55,7 @@ def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monke
     class Recorded(Search):
         def __init__(self, space, units, index_bits, limits, half):
             asked.append((index_bits, limits.offline_bytes, limits.sent, limits.log2_failure, half))
-            few = replace(space, rings=space.rings[:1], small_keys=space.small_keys[::12], rotation_bases=(8, 11))
+            few = replace(space, rings=space.rings[:1], small_keys=space.small_keys[::6], rotation_bases=(8, 11))
             super().__init__(few, units, index_bits, limits, half)
 
     monkeypatch.setattr(pirouette_sets, "Search", Recorded)
