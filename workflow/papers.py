@@ -36,7 +36,10 @@ def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents])
     said = {profile: labels([*_records(runs[profile], "").values()]) for profile in profiles}
     rows = ("processor", "memory", "date", "commit")
     lines = [f"# {TITLES[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
-    lines += ["Each measured row's record is named [below](#records).", "", f"| run | {' | '.join(rows)} |"]
+    measured = [line for profile in profiles for line in _measured_of(paper, profile, runs[profile])]
+    own = "Each measured row's record is named [below](#records)."
+    lines += [own if measured else "What it counts of measured rows is of the records that the other pages here name."]
+    lines += ["", f"| run | {' | '.join(rows)} |"]
     lines += ["|" + "---|" * (len(rows) + 1)]
     lines += [f"| {each} | {' | '.join(said[each][row] for row in rows)} |" for each in profiles]
     for (name, stem), (profile, path) in sorted(found.items()):
@@ -44,11 +47,10 @@ def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents])
         title = stem.removeprefix("table-") if is_table else f"figure {stem}"
         lines += ["", f"## `{paper}/{name}`, {title}, profile {profile}", ""]
         lines += [path.read_text().rstrip()] if is_table else _figure(path)
-    lines += ["", "## Records", ""]
-    lines += ["Of each experiment and group the rows that were measured, each with the id of its record."]
-    for profile in profiles:
-        for name in sorted({path.split("/")[2] for path in _records(runs[profile], f"{paper}/")}):
-            lines += ["", *_measured(f"{paper}/{name}", profile, runs[profile])]
+    if measured:
+        lines += ["", "## Records", ""]
+        lines += ["Of each experiment and group the rows that were measured, each with the id of its record."]
+        lines += measured
     return "\n".join(lines) + "\n"
 
 
@@ -79,6 +81,12 @@ def images(paper: str, figures: Mapping[str, Path]) -> Iterator[tuple[str, bytes
 def _records(documents: Documents, below: str) -> Documents:
     """The records of a run, of one experiment or of those of a folder."""
     return {path: record for path, record in sorted(documents.items()) if path.startswith(f"records/{below}")}
+
+
+def _measured_of(paper: str, profile: str, documents: Documents) -> Iterator[str]:
+    """The rows that a run measured of the experiments of a paper."""
+    for name in sorted({path.split("/")[2] for path in _records(documents, f"{paper}/")}):
+        yield from ["", *_measured(f"{paper}/{name}", profile, documents)]
 
 
 def _measured(experiment: str, profile: str, documents: Documents) -> list[str]:

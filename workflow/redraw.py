@@ -132,8 +132,8 @@ def ran(said: Mapping[str, str]) -> str:
     return f"Run of {said['date']} on {said['processor']}, {said['memory']} of memory.\n\n"
 
 
-def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
-    """Write docs/results/ and docs/artifact/ of drawn tables and of the packed runs."""
+def headline(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
+    """docs/results/headline.md: the claims of all papers, by run."""
     said = {
         profile: labels([document for path, document in documents.items() if path.startswith("records/")])
         for profile, documents in runs.items()
@@ -142,9 +142,15 @@ def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
         f"## Profile {name}\n\n{ran(said[name])}{(folder / 'headline.md').read_text()}"
         for name, folder in figures.items()
     ]
-    where = ", ".join(f"[{paper}]({paper}.md#records)" for paper in papers.TITLES)
+    measured = {path.split("/")[1] for documents in runs.values() for path in documents if path.startswith("records/")}
+    where = ", ".join(f"[{paper}]({paper}.md#records)" for paper in papers.TITLES if paper in measured)
     head = "# The papers' headline claims\n\nThe pages that claims are computed from name their records and commands: "
-    write(PAGES / "headline.md", "\n".join([f"{head}{where}.\n", *tables]).encode())
+    return "\n".join([f"{head}{where}.\n", *tables])
+
+
+def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:
+    """Write docs/results/ and docs/artifact/ of drawn tables and of the packed runs."""
+    write(PAGES / "headline.md", headline(figures, runs).encode())
     for name, folder in figures.items():
         write(claims_of(name), (folder / "headline.csv").read_bytes())
     papers.write_all(figures, runs, PAGES)

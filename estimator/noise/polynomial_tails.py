@@ -136,9 +136,17 @@ def _form(degree: int, ratios: Array) -> Array:
 
 
 def _log_gamma_tail(shape: int, x: Array) -> Array:
-    """ln of the probability that the sum of that many exponential variables exceeds x."""
-    j = np.arange(shape)
-    return np.asarray(-x + logsumexp(j * np.log(x)[..., None] - np.array([lgamma(i + 1) for i in j]), axis=-1))
+    """ln of the probability that the sum of that many exponential variables exceeds x: e^-x times the sum of x^j / j!.
+
+    From the first term on where x < 1, else from the last, so that no partial sum is large.
+    """
+    small, inverse = np.minimum(x, 1.0), 1 / np.maximum(x, 1.0)
+    upwards, downwards = np.ones_like(x), np.ones_like(x)
+    for j in range(1, shape):
+        upwards = 1 + small * upwards / (shape - j)
+        downwards = 1 + j * inverse * downwards
+    last = (shape - 1) * np.log(np.maximum(x, 1.0)) - lgamma(shape)
+    return np.asarray(np.where(x < 1, np.log(upwards), last + np.log(downwards)) - x)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -141,6 +141,15 @@ def _blocks(columns: Sequence[Printed], found: Sequence[Measured]) -> Iterator[t
         yield here, [_saving(ours, current) for ours in hits]
 
 
+def _smaller(columns: Sequence[Printed], found: Sequence[Measured]) -> list[Measured]:
+    """What was measured of records as long as those of all columns, in a database smaller than theirs."""
+    if len(sizes := {column.record_bits for column in columns}) > 1:
+        return []
+    least = min(column.database_bits for column in columns)
+    rest = [ours for ours in unmatched(columns, found) if ours.ok and ours.database_bits < least]
+    return [ours for ours in rest if {int(ours.row["record_bits"])} == sizes]
+
+
 def _data(column: Printed | None, ours: Measured | None, metrics: Sequence[Metric], table: str) -> list[dict[str, Any]]:
     """One line a metric, base units."""
     row = ours.row if ours else {}
@@ -207,9 +216,10 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             shown.append(ours.row)
         if not hits and column.protocol not in PAPER_ONLY:
             rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
-    for ours in unmatched(columns, found) if table in EXACT else []:
+    for ours in unmatched(columns, found) if table in EXACT else _smaller(columns, found):
         name = Cell(protocol_name(ours.row["protocol"]))
         place = {"database": database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
+        place |= {"place": Cell(shape_text(int(ours.row["records"]), int(ours.row["record_bits"])))}
         rows.append(_our_row(None, ours, place, metrics))
         data += _data(None, ours, metrics, table)
         shown.append(ours.row)

@@ -7,6 +7,7 @@ for anything downstream.
 
 import statistics
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -231,13 +232,18 @@ def load_expected(folder: Path | None) -> pd.DataFrame:
 
     Rows with an empty value are dropped: they say that the paper's number is not recoverable.
     """
-    columns = [*EXPECTED_COLUMNS, "bytes", "seconds", "rounding"]
     if folder is None:
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=[*EXPECTED_COLUMNS, "bytes", "seconds", "rounding"])
     if not folder.is_dir():
         raise InputError(folder, None, "no such folder of expected numbers", "Give --expected experiments/expected")
+    return _expected(tuple((path, path.stat().st_mtime_ns) for path in sorted(folder.glob("*.csv")))).copy()
+
+
+@lru_cache(maxsize=1)
+def _expected(files: tuple[tuple[Path, int], ...]) -> pd.DataFrame:
+    """The numbers in files, each with the time of its last change: who draws many tables reads them once."""
     frames = []
-    for path in sorted(folder.glob("*.csv")):
+    for path, _ in files:
         if path.stem in ("headline", "inconsistencies") or path.stem.startswith("security-"):
             continue
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)

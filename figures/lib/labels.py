@@ -50,9 +50,13 @@ def place(axes: Axes, labels: list[Label], obstacles: list[tuple[float, float]],
     lines = axes.transData.transform(obstacles) if obstacles else np.empty((0, 2))
     inside, half = axes.get_window_extent(renderer), marker / 2 * pixels
     points = {id(a): Bbox.from_extents(a.x - half, a.y - half, a.x + half, a.y + half) for a in labels}
+    # Boxes of points and of placed labels, and their corners: a box computes its corners whenever it is asked.
+    taken = list(points.values())
+    corners = [_corners(box) for box in taken]
     crowd = {id(a): sum(math.hypot(a.x - b.x, a.y - b.y) < 60 * pixels for b in labels) for a in labels}
 
     leaders: list[Path] = []
+    left, bottom, right, top = _corners(inside)
 
     def cost(label: Label, box: Bbox, least: float) -> float:
         near = anchor(label, box)
@@ -60,9 +64,9 @@ def place(axes: Axes, labels: list[Label], obstacles: list[tuple[float, float]],
         known = length + 0.012 * length**2
         if known >= least:
             return math.inf
-        taken = [*points.values(), *(other.box for other in labels if other.box is not None)]
-        within = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-        known += HARD * ((not within) + sum(overlap(box, each) for each in taken))
+        own = _corners(box)
+        within = left <= own[0] and own[2] <= right and bottom <= own[1] and own[3] <= top
+        known += HARD * ((not within) + sum(_share(own, each) for each in corners))
         # What follows takes longest, and only adds.
         if known >= least:
             return math.inf
@@ -80,6 +84,8 @@ def place(axes: Axes, labels: list[Label], obstacles: list[tuple[float, float]],
             if (value := cost(label, box, least)) < least:
                 best, least = box, value
         label.box = best
+        taken.append(best)
+        corners.append(_corners(best))
         leaders.append(Path([(label.x, label.y), anchor(label, best)]))
 
 
@@ -93,7 +99,17 @@ def _box(label: Label, distance: float, angle: int) -> Bbox:
 
 def overlap(a: Bbox, b: Bbox) -> bool:
     """Whether two boxes share an area."""
-    return bool(min(a.x1, b.x1) > max(a.x0, b.x0) and min(a.y1, b.y1) > max(a.y0, b.y0))
+    return _share(_corners(a), _corners(b))
+
+
+def _corners(box: Bbox) -> list[float]:
+    """Left, bottom, right, top."""
+    return [float(each) for each in box.extents]
+
+
+def _share(a: list[float], b: list[float]) -> bool:
+    """The same of their corners."""
+    return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
 
 
 def anchor(label: Label, box: Bbox) -> tuple[float, float]:

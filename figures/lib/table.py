@@ -7,6 +7,7 @@ import html
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ FORMS = Environment(
 """The templates of Markdown, LaTeX and HTML. LaTeX has braces of its own."""
 
 
+@cache
 def tex_escape(text: str) -> str:
     """Plain text as LaTeX; powers such as `2^22` become mathematics."""
     out = []
@@ -54,6 +56,7 @@ TEX_SCRIPTS = {tex_escape(protocol.name): protocol.tex for protocol in PROTOCOLS
 HTML_SCRIPTS = {html.escape(protocol.name): protocol.html for protocol in PROTOCOLS.values() if protocol.html}
 
 
+@cache
 def tex_text(text: str) -> str:
     """Plain text as LaTeX, with a macro for each protocol's name and a sign between the sides of a database."""
     tex = re.sub(r"(\$2\^\{\d+\}\$|\b\d+) x (?=\d)", r"\1 $\\times$ ", tex_escape(text))
@@ -64,6 +67,7 @@ def tex_text(text: str) -> str:
     return tex
 
 
+@cache
 def html_text(text: str) -> str:
     """Plain text as HTML, with powers and the scripts of protocols' names raised or lowered."""
     text = re.sub(r"\b2\^(-?[\d.]*\d)", r"2<sup>\1</sup>", html.escape(text))

@@ -48,6 +48,7 @@ def test_pages_of_papers_name_the_records_of_their_runs(paper):
         if path.startswith(f"records/{paper}/") and record["status"] == "ok"
     }
     assert set(re.findall(r" `([0-9a-f-]{36})`", text)) == {id for _, id in right}
+    assert ("named [below](#records)" in text) == bool(right), "a page without records of its own says where they are"
     for name in {name for name, _ in right}:
         assert re.search(rf"`make reproduce PROFILE=\w+ ONLY={paper}/{name}`", text), name
     linked = set(re.findall(r"\]\(\.\./images/results/([\w-]+)\.png\)", text))

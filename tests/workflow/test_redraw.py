@@ -12,6 +12,8 @@ import pytest
 from pirlab_estimator.noise import predict_noise
 from pirlab_workflow import papers
 from pirlab_workflow.files import ROOT
+from pirlab_workflow.pages import claims_of
+from pirlab_workflow.redraw import headline
 from pirlab_workflow.reference import pack, packed, read_packed
 
 NAME = "inspire/table8"
@@ -63,6 +65,13 @@ def test_tables_are_unchanged(binary, tmp_path):
     assert done.returncode == 0, done.stderr
     page = (tmp_path / "reference-quick/index.html").read_text()
     assert page.count("<img ") == 5 and "no row of this run has it" not in page, "every claim has its cells"
+    unmeasured = [
+        str(path.relative_to(tmp_path))
+        for path in (tmp_path / "reference-quick").rglob("*.md")
+        if "No measured record" in path.read_text() and path.stem not in ("accuracy", "table-security")
+    ]
+    assert not unmeasured, "every table has a row that quick measures"
+    assert (tmp_path / "reference-quick/headline.csv").read_bytes() == claims_of("quick").read_bytes()
     now, before = golden.tables(tmp_path / "reference-quick"), golden.read_tables()
     differ = sorted(name for name in before | now if before.get(name) != now.get(name))
     assert not differ, f"{differ}: where this is meant, run tests/fixtures/golden.py tables"
@@ -81,6 +90,9 @@ def test_pages_of_papers_are_drawn_again(binary, tmp_path):
     for paper in papers.TITLES:
         text = (ROOT / f"docs/results/{paper}.md").read_text()
         assert papers.page(paper, figures, runs) == text, f"{paper}: draw it again by `make redraw`"
+    assert headline(figures, runs) == (ROOT / "docs/results/headline.md").read_text()
+    for run, folder in figures.items():
+        assert (folder / "headline.csv").read_bytes() == claims_of(run).read_bytes()
 
 
 def test_an_unknown_experiment_is_refused():
