@@ -185,7 +185,12 @@ def test_records_of_other_databases_are_lines_of_their_own(tmp_path, expected, c
     found = load(tmp_path, [small])
     table = build(found, expected, contradictions, "9")
     assert "| 2^16 x 512 bit | InsPIRe | N/t = 2048, t = 1, 1 answer | here, small† |" in table.markdown()
-    assert "2^16" not in build(found, expected, contradictions, "3").markdown()
+    line = "| 2^16 x 512 bit | InsPIRe | N/t = 2048, t = 1, 1 answer | here, small† |"
+    assert line in build(found, expected, contradictions, "3").markdown()
+    assert "2^16" not in build(found, expected, contradictions, "2").markdown(), "its records have another size"
+    large = synthetic.record("inspire", "small", 2**31, 512, {"rows": 2048, "points": 1, "answer_ciphertexts": 1})
+    found = load(tmp_path / "large", [large])
+    assert "2^31 x 512" not in build(found, expected, contradictions, "3").markdown(), "no smaller database"
 
 
 def test_contradictions_are_footnotes(found, expected, contradictions):
