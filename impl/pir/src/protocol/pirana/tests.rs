@@ -80,7 +80,9 @@ fn batches_serve() {
             assert_eq!(found, indices.map(|index| database.record(index).unwrap()));
             served += 1;
         }
-        assert!(served > refused, "{buckets} buckets: {served} served, {refused} refused");
+        // Of four records in thirty buckets one in several hundred batches is refused.
+        let few = if buckets < 30 { served } else { 1 };
+        assert!(refused < few, "{buckets} buckets: {served} served, {refused} refused");
     }
 }
 
