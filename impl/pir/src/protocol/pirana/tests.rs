@@ -80,7 +80,7 @@ fn batches_serve() {
             assert_eq!(found, indices.map(|index| database.record(index).unwrap()));
             served += 1;
         }
-        // Of four records in thirty buckets one in several hundred batches is refused.
+        // In thirty buckets three records would have to share one pair: fewer than one batch in ten thousand.
         let few = if buckets < 30 { served } else { 1 };
         assert!(refused < few, "{buckets} buckets: {served} served, {refused} refused");
     }
