@@ -306,7 +306,7 @@ function ranking(rows) {
   const said = (key) => (row) => `${row.name}${row.set ? ` (${row.set}, ${row.status})` : ""} ${written(key, row[key])}`;
   const [first, ...others] = [...best.values()].map(said("total"));
   const cheapest = rows.reduce((least, row) => (row.price < least.price ? row : least));
-  return `Soonest from question to record: ${first}${others.length ? `; then ${others.slice(0, 3).join(", ")}` : ""}. Least price of a million queries: ${said("price")(cheapest)}`;
+  return `Fastest from question to record: ${first}${others.length ? `; then ${others.slice(0, 3).join(", ")}` : ""}. Least price of a million queries: ${said("price")(cheapest)}`;
 }
 
 async function show() {

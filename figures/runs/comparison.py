@@ -80,13 +80,18 @@ SPEC = spec("runs/comparison", series=_series, paper=_paper)
 
 
 def absent(rows: Iterable[dict[str, Any]]) -> str:
-    """Which of the protocols have no row at which database."""
+    """Which of the protocols have no row at which databases; where fewer have one, it names these."""
     names: dict[str, set[str]] = {}
     for row in rows:
         names.setdefault(shape_text(row["records"], row["record_bits"]), set()).add(protocol_name(row["protocol"]))
-    every = sorted(set().union(*names.values()))
-    lost = {shape: ", ".join(name for name in every if name not in shown) for shape, shown in names.items()}
-    parts = [f"{missing} at {shape}" for shape, missing in lost.items() if missing]
+    every = set().union(*names.values())
+    shapes: dict[str, list[str]] = {}
+    for shape, shown in names.items():
+        lost = every - shown
+        few = f"all but {', '.join(sorted(shown))}" if len(shown) < len(lost) else ", ".join(sorted(lost))
+        if lost:
+            shapes.setdefault(few, []).append(shape)
+    parts = [f"{lost} at {', '.join(places)}" for lost, places in shapes.items()]
     return f"Without a row, since the experiment has none there: {'; '.join(parts)}." if parts else ""
 
 

@@ -123,6 +123,16 @@ def test_the_comparison_is_a_block_a_database_and_names_who_is_absent(tmp_path: 
     assert "Without a row, since the experiment has none there: DoublePIR at 2^18 x 64 bit." in table.notes
 
 
+def test_the_note_of_absent_rows_is_short() -> None:
+    shown = [("spiral", 1), ("respire", 1), ("depir", 1), ("spiral", 2), ("respire", 2), ("depir", 3), ("depir", 4)]
+    rows = [{"protocol": name, "records": 2**18, "record_bits": bits} for name, bits in shown]
+    assert comparison.absent(rows) == (
+        "Without a row, since the experiment has none there: DEPIR at 2^18 x 2 bit; "
+        "all but DEPIR at 2^18 x 3 bit, 2^18 x 4 bit."
+    )
+    assert comparison.absent(rows[:3]) == ""
+
+
 @pytest.mark.parametrize(("bits", "log2"), [(128.0, -40.0), (127.9, -40.0), (128.0, -39.9), (None, None)])
 def test_a_target_is_met_exactly_or_marked_at_its_cell(bits: float | None, log2: float | None) -> None:
     row = {"security_bits": bits, "failure_log2": log2}

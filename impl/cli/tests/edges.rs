@@ -116,9 +116,14 @@ fn records_tell_the_contents_of_a_file() {
 #[test]
 fn traffic_beyond_the_database_is_remarked() {
     let lab = Lab::new();
-    let page = |records: &str| lab.pirlab(&["describe", SMALL, "--records", records, "--record-bits", "8"]).out;
-    assert!(page("17").contains("more than the database (17 B): downloading it takes less"));
-    assert!(!page("2^24").contains("downloading"));
+    let page = |set: &str, records: &str, bits: &str| {
+        lab.pirlab(&["describe", set, "--records", records, "--record-bits", bits])
+    };
+    assert!(page(SMALL, "17", "8").out.contains("more than the database (17 B): downloading it takes less"));
+    assert!(!page(SMALL, "2^24", "8").out.contains("downloading"));
+    let double = concat!(env!("CARGO_MANIFEST_DIR"), "/../../params/doublepir/usenix23.toml");
+    let hint = page(double, "17", "4097").out;
+    assert!(hint.contains("7.06 GiB, more than the database (8.50 KiB): downloading it takes less"), "{hint}");
 }
 
 /// A protocol's name stands for the set that the file of best sets has for the database, or for the nearest one.

@@ -1,5 +1,5 @@
 //! The set that a protocol takes for a database where none is given: the file `best.json` of the parameter sets' folder, which the
-//! estimator writes, has for databases of many sizes the set that reaches 128 bits and 2^-40 and answers soonest.
+//! estimator writes, has for databases of many sizes the set that reaches 128 bits and 2^-40 and answers fastest.
 
 use std::path::{Path, PathBuf};
 

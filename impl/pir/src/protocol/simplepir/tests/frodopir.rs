@@ -13,7 +13,7 @@ use crate::core::transcript::Link;
 use crate::core::workload::{Shape, Workload};
 use crate::protocol::simplepir::{FrodoPir, Set};
 use crate::protocol::tests_support::{
-    ALL_SHAPES, committed, conformance, context, read, retrieves_long_records, set_text,
+    ALL_SHAPES, committed, conformance, context, read, refuses_impossible_changes, retrieves_long_records, set_text,
 };
 
 const MODULI: &str =
@@ -78,6 +78,24 @@ fn hint_and_answers_are_those_of_a_slow_reference() {
     assert_eq!(client.extract(&answer, &context).unwrap(), [database.record(7).unwrap()]);
 }
 
+/// The authors' code refuses one query in 2^10 here: that whose entry of the record passes the modulus.
+#[test]
+fn queries_that_wrap_around_are_answered() {
+    let (shape, mut context) = (Shape::new(10, 20).unwrap(), context(Kernel::best(), 1));
+    let database = Database::seeded([3; 16], shape);
+    let (server, mut client) = parties(&sharded(3), &database, &mut context);
+    let mut wrapped = 0;
+    for _ in 0..1 << 13 {
+        client.precompute(1, &mut context).unwrap();
+        let request = client.query(&[7], &mut context).unwrap();
+        // Record 7 is in the last column of its shard, whose entry has grown by 2^32 / 2^10.
+        wrapped += u32::from(words(&request.messages, 0)[3] < 1 << 22);
+        let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+        assert_eq!(client.extract(&answer, &context).unwrap(), [database.record(7).unwrap()]);
+    }
+    assert!(wrapped > 0);
+}
+
 #[test]
 fn a_query_made_ahead_serves_once_and_follows_updates() {
     let (shape, mut context) = (Shape::new(1000, 100).unwrap(), context(Kernel::best(), 1));
@@ -117,6 +135,12 @@ fn an_update_changes_the_hint_of_the_touched_shard_alone() {
     assert!(!rows.is_empty() && rows.iter().all(|row| (10..20).contains(row)), "{rows:?}");
 }
 
+/// Entries of ten bits differ by 1023 at most.
+#[test]
+fn a_change_larger_than_an_entry_is_refused() {
+    refuses_impossible_changes::<FrodoPir>(&sharded(3), Shape::new(1000, 100).unwrap(), &1024i16.to_le_bytes());
+}
+
 #[test]
 fn sizes_of_its_paper() {
     // Table 6: 2^16 to 2^20 records of 1 KiB. Blocks of 2048 bits take an entry more at 9 bits: 912, not 911.
@@ -127,5 +151,11 @@ fn sizes_of_its_paper() {
         assert_eq!(sizes.payload_bytes("hint"), 16 + 4 * entries * 1774);
         assert_eq!(sizes.payload_bytes("query"), 4 << log2_records);
         assert_eq!(sizes.payload_bytes("answer"), 4 * entries);
+        // The 271 KB of DEPIR's Table 4: a query, an answer and the hint over 500 queries.
+        if log2_records == 16 {
+            let whole =
+                sizes.payload_bytes("hint") / 500 + sizes.payload_bytes("query") + sizes.payload_bytes("answer");
+            assert_eq!((whole + 512) / 1024, 271);
+        }
     }
 }
