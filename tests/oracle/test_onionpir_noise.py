@@ -97,12 +97,12 @@ def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further)
         str(SETS[name]),
     ]
     command += ["--with", "row_bits=3", "--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
-    subprocess.run([*command, "--no-probe", "--noise-seconds", "1", "--out", out], check=True, capture_output=True)
+    # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index: over twenty of them.
+    seconds = "10" if (name, further) == ("original", "binary") else "1"
+    subprocess.run([*command, "--no-probe", "--noise-seconds", seconds, "--out", out], check=True, capture_output=True)
     record = json.loads(out.read_text())
     (prediction,) = predict([record["description"]], security="recorded")
     measured = {s["stage"]: s for s in record["noise"]}
     assert set(measured) == {"leaf", "selector_body", "selector_mask", "first_dimension", "folding", "answer"}
     for stage in prediction["noise"]["stages"]:
-        # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index.
-        index = 0.6 if (name, further) == ("original", "binary") and stage["stage"] in ("folding", "answer") else 0.3
-        assert abs(log2(measured[stage["stage"]]["stddev"] / stage["stddev"])) < index, stage["stage"]
+        assert abs(log2(measured[stage["stage"]]["stddev"] / stage["stddev"])) < 0.3, stage["stage"]
