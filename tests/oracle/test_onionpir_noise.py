@@ -97,7 +97,7 @@ def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further)
         str(SETS[name]),
     ]
     command += ["--with", "row_bits=3", "--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
-    # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index: over twenty of them.
+    # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index: twenty indices.
     seconds = "10" if (name, further) == ("original", "binary") else "1"
     subprocess.run([*command, "--no-probe", "--noise-seconds", seconds, "--out", out], check=True, capture_output=True)
     record = json.loads(out.read_text())
