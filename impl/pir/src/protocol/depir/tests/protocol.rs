@@ -9,12 +9,12 @@ use crate::core::transcript::Link;
 use crate::core::{Context, Record, Shape};
 use crate::protocol::tests_support::{committed, conformance, context, read, refuses, updates_like_fresh};
 
-/// 364 records in a ring of degree 64.
+/// 120 records in a ring of degree 64.
 fn text(roots: &str, evaluator: &str) -> String {
     format!(
-        "protocol = \"depir\"\ntitle = \"test\"\nvariables = 3\ndegree = 11\n{roots}[source]\nkind = \"own\"\n\
+        "protocol = \"depir\"\ntitle = \"test\"\nvariables = 3\ndegree = 7\n{roots}[source]\nkind = \"own\"\n\
          [ring]\ndegree = 64\nplaintext_modulus = 257\nsecret = {{ kind = \"ternary\" }}\nerror = {{ stddev = 1.5 }}\n\
-         [primes]\nquery = 7\nanswer = 3\nabove_log2 = 27\n[tables]\nevaluator = \"{evaluator}\"\nmemory_mib = 16\n"
+         [primes]\nquery = 7\nanswer = 3\nabove_log2 = 27\n[tables]\nevaluator = \"{evaluator}\"\nmemory_mib = 4\n"
     )
 }
 
@@ -22,10 +22,10 @@ fn set(roots: &str, evaluator: &str) -> Set {
     read::<Depir>(&text(roots, evaluator)).unwrap()
 }
 
-const SHAPES: &[(u64, u64)] = &[(1, 1), (364, 1), (64, 10), (300, 9), (5, 40)];
+const SHAPES: &[(u64, u64)] = &[(1, 1), (120, 1), (64, 10), (100, 9), (5, 40)];
 
 conformance!(every: Depir, set("", "derivatives"), SHAPES, 3, 4);
-conformance!(every_published: Depir, set("roots = 13\n", "values"), &[(1, 8), (300, 8), (7, 20)], 3, 4);
+conformance!(every_published: Depir, set("roots = 9\n", "values"), &[(1, 8), (100, 8), (7, 20)], 3, 4);
 
 /// A server and a client of a set.
 fn parties(set: &Set, database: &Database, context: &mut Context) -> (ServerSession<Depir>, ClientSession<Depir>) {
@@ -70,11 +70,11 @@ fn every_record_in_every_slot() {
 /// Answers are the same to the bit whatever the threads, the kernel and the points in the secret's powers.
 #[test]
 fn answers_are_alike_on_all_paths() {
-    let database = Database::seeded([9; 16], Shape::new(300, 20).unwrap());
+    let database = Database::seeded([9; 16], Shape::new(100, 20).unwrap());
     let answer = |set: &Set, kernel: Kernel, threads: usize| {
         let mut context = context(kernel, threads);
         let (server, mut client) = parties(set, &database, &mut context);
-        let request = client.ask(&[1, 299, 1], &mut context).unwrap();
+        let request = client.ask(&[1, 99, 1], &mut context).unwrap();
         server.answer(&[request], &mut context).unwrap()[0][0].1.payload().to_vec()
     };
     let (derivatives, values) = (set("", "derivatives"), set("", "values"));
@@ -88,17 +88,17 @@ fn answers_are_alike_on_all_paths() {
 
 #[test]
 fn updates_make_the_same_tables() {
-    updates_like_fresh::<Depir>(&set("", "values"), Shape::new(300, 9).unwrap(), &[0, 7, 299]);
+    updates_like_fresh::<Depir>(&set("", "values"), Shape::new(100, 9).unwrap(), &[0, 7, 99]);
 }
 
 #[test]
 fn values_out_of_range_are_refused_by_name() {
-    let text = text("roots = 12\n", "values");
+    let text = text("roots = 8\n", "values");
     for (from, to, key) in [
         ("variables = 3", "variables = 0", "variables"),
         ("variables = 3", "variables = 7", "variables"),
-        ("degree = 11", "degree = 255", "degree"),
-        ("roots = 12", "roots = 11", "roots"),
+        ("degree = 7", "degree = 255", "degree"),
+        ("roots = 8", "roots = 7", "roots"),
         ("degree = 64", "degree = 96", "ring.degree"),
         ("257", "19", "ring.plaintext_modulus"),
         ("257", "259", "ring.plaintext_modulus"),
@@ -107,9 +107,9 @@ fn values_out_of_range_are_refused_by_name() {
         ("query = 7", "query = 0", "primes.query"),
         ("answer = 3", "answer = 8", "primes.answer"),
         ("above_log2 = 27", "above_log2 = 31", "primes.above_log2"),
-        ("memory_mib = 16", "memory_mib = 0", "tables.memory_mib"),
-        ("memory_mib = 16", "memory_mib = 16\ndisk_mib = 2_000_000_000_000", "tables.disk_mib"),
-        ("memory_mib = 16", "memory_mib = 16\nfolder = \"\"", "tables.folder"),
+        ("memory_mib = 4", "memory_mib = 0", "tables.memory_mib"),
+        ("memory_mib = 4", "memory_mib = 4\ndisk_mib = 2_000_000_000_000", "tables.disk_mib"),
+        ("memory_mib = 4", "memory_mib = 4\nfolder = \"\"", "tables.folder"),
         ("\"depir\"", "\"simplepir\"", "protocol"),
     ] {
         refuses::<Depir>(&text, from, to, key);
@@ -120,18 +120,15 @@ fn values_out_of_range_are_refused_by_name() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let set = set("", "derivatives");
-    let (shape, mut context) = (Shape::new(365, 8).unwrap(), context(Kernel::best(), 1));
+    let (shape, mut context) = (Shape::new(121, 8).unwrap(), context(Kernel::best(), 1));
     let describe = |set: &Set, shape: Shape| {
         Depir::describe(set, &crate::core::Workload::new(shape, 1, 0).unwrap()).map(|_| ()).unwrap_err().to_string()
     };
     let said = describe(&set, shape);
-    assert!(
-        said.contains("records = 365") && said.contains("364 coefficients") && said.contains("degree 12"),
-        "{said}"
-    );
-    // Tables of 5000 columns do not fit 16 MiB.
+    assert!(said.contains("records = 121") && said.contains("120 coefficients") && said.contains("degree 8"), "{said}");
+    // Tables of 5000 columns do not fit 4 MiB.
     let said = describe(&set, Shape::new(5, 40_000).unwrap());
-    assert!(said.contains("tables.memory_mib") && said.contains("16 MiB"), "{said}");
+    assert!(said.contains("tables.memory_mib") && said.contains("4 MiB"), "{said}");
     for (name, part) in [("depir/small", "GiB on disk"), ("depir/medium", "below 2^31")] {
         let set: Set = committed::<Depir>(name);
         let database = Database::seeded([9; 16], Shape::new(7315, 16).unwrap());
