@@ -100,7 +100,7 @@ fn values_out_of_range_are_refused_by_name() {
         ("degree = 7", "degree = 255", "degree"),
         ("roots = 8", "roots = 7", "roots"),
         ("degree = 64", "degree = 96", "ring.degree"),
-        ("257", "19", "ring.plaintext_modulus"),
+        ("257", "13", "ring.plaintext_modulus"),
         ("257", "259", "ring.plaintext_modulus"),
         ("\"ternary\"", "\"uniform\"", "ring.secret"),
         ("stddev = 1.5", "stddev = 0.1", "ring.error.stddev"),
