@@ -7,6 +7,8 @@ FIGURES ?= figures/out
 export PROFILE RESULTS FIGURES ONLY OUT
 export FOLDER := $(CURDIR)
 export PATH := $(PATH):$(HOME)/.cargo/bin
+# Containers often set this; without its bytecode each of a run's many Python processes compiles its libraries for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 # Cargo keeps its packages in the home folder, or here where that cannot be written.
 ifndef CARGO_HOME
 export CARGO_HOME := $(shell test -w "$$HOME/.cargo" || { test ! -e "$$HOME/.cargo" && test -w "$$HOME"; } && \
