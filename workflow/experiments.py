@@ -10,6 +10,7 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -115,17 +116,25 @@ def names_below(folder: Path) -> list[str]:
 
 def load_experiment(name: str) -> dict[str, Any]:
     """The experiment file experiments/<name>.toml, checked; PlanError where it is wrong."""
-    path, known = ROOT / f"experiments/{name}.toml", ", ".join(all_experiments())
+    path = ROOT / f"experiments/{name}.toml"
     if not path.is_file():
+        known = ", ".join(all_experiments())
         raise PlanError(f'key "experiments" has "{name}", but there is no {short(path)}. Experiments here: {known}.')
+    return read_experiment(path, path.read_text(encoding="utf-8-sig"))
+
+
+@cache
+def read_experiment(path: Path, text: str) -> dict[str, Any]:
+    """The experiment that a file holds, checked once for each content."""
     try:
-        experiment = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        experiment = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"{short(path)} is not TOML: {error}.") from error
     kind = experiment.get("kind")
     check(experiment, ROOT / f"experiments/{kind if kind in OTHER_KINDS else 'experiment'}.schema.json", path)
     for other in experiment.get("also", []):
         if not (ROOT / f"experiments/{other}.toml").is_file():
+            known = ", ".join(all_experiments())
             raise PlanError(f'{short(path)}: key "also" has "{other}". Experiments here: {known}.')
     if kind == "primitive":
         primitives.combinations(experiment, short(path))

@@ -7,8 +7,6 @@ binary (1 KB = 1024 B; experiments/expected/README.md), and what we print oursel
 import math
 from typing import Any
 
-import pandas as pd
-
 KIB = 1024
 MIB = 1024**2
 GIB = 1024**3
@@ -23,8 +21,8 @@ DECIMAL_TABLES = {("pirana-gbfv", "2.1")}
 
 
 def has(value: Any) -> bool:
-    """Whether there is a value: neither None nor a missing number."""
-    return value is not None and not pd.isna(value)
+    """Whether there is a value: neither None nor a missing number, which is unlike itself."""
+    return value is not None and value == value
 
 
 def paper_bytes(paper: str, table: str, unit: str) -> int | None:
