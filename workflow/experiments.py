@@ -114,12 +114,16 @@ def names_below(folder: Path) -> list[str]:
     return [str(path.relative_to(folder).with_suffix("")) for path in sorted(folder.rglob("*.toml"))]
 
 
+def experiments_here() -> str:
+    """The names of all experiments, as a sentence of refusals."""
+    return f"Experiments here: {', '.join(all_experiments())}."
+
+
 def load_experiment(name: str) -> dict[str, Any]:
     """The experiment file experiments/<name>.toml, checked; PlanError where it is wrong."""
     path = ROOT / f"experiments/{name}.toml"
     if not path.is_file():
-        known = ", ".join(all_experiments())
-        raise PlanError(f'key "experiments" has "{name}", but there is no {short(path)}. Experiments here: {known}.')
+        raise PlanError(f'key "experiments" has "{name}", but there is no {short(path)}. {experiments_here()}')
     return read_experiment(path, path.read_text(encoding="utf-8-sig"))
 
 
@@ -134,8 +138,7 @@ def read_experiment(path: Path, text: str) -> dict[str, Any]:
     check(experiment, ROOT / f"experiments/{kind if kind in OTHER_KINDS else 'experiment'}.schema.json", path)
     for other in experiment.get("also", []):
         if not (ROOT / f"experiments/{other}.toml").is_file():
-            known = ", ".join(all_experiments())
-            raise PlanError(f'{short(path)}: key "also" has "{other}". Experiments here: {known}.')
+            raise PlanError(f'{short(path)}: key "also" has "{other}". {experiments_here()}')
     if kind == "primitive":
         primitives.combinations(experiment, short(path))
     elif kind == "security":

@@ -65,6 +65,27 @@ def test_moduli_are_as_long_as_the_table_says(n, bits, one, many):
         assert high < -40 < low
 
 
+def test_degree_2048_holds_products_of_the_goldilocks_trinomial_and_of_binomials_for_short_records():
+    """For any data, 2^12 records of 256 bytes and of one entry. The bases are the least of b^e + 1 with 31 bits or more
+    in which plaintexts split, for e of 8 to 128; noise grows with b."""
+
+    def failure(plaintext, slots, entries):
+        layout = {"columns": 4096 // slots, "giant_steps": entries, "polynomials_per_record": entries}
+        found = stages(2048, plaintext, [790529, 786433], special=12289, **layout)
+        return found["answer"]["log2_failure_bound"]
+
+    assert failure({"kind": "goldilocks"}, 64, 33) < -40
+    for e, base, entries, one_entry in (
+        (8, 118, 38, False),
+        (16, 44, 24, True),
+        (32, 30, 14, True),
+        (64, 102, 5, False),
+    ):
+        plaintext, slots = binomial(2048 // e, base), 2048 // e
+        assert failure(plaintext, slots, entries) > -40, base
+        assert (failure(plaintext, slots, 1) < -40) == one_entry, base
+
+
 def test_norms_are_those_of_the_polynomials():
     for plaintext, t in (
         ({"kind": "integer", "modulus": 257}, [257]),

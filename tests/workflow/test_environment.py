@@ -1,6 +1,7 @@
 """environment.yml, requirements.in, requirements.lock and pyproject.toml say the same."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -103,6 +104,14 @@ def test_the_container_has_what_the_readme_asks_for(root):
     ignored = [line for line in (root / ".gitignore").read_text().splitlines() if line.startswith("!/results/")]
     kept = [line for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")]
     assert {line.removeprefix("!/").rstrip("/") for line in ignored} == {line.removeprefix("!") for line in kept}
+
+
+def test_bytecode_is_kept_whatever_the_container_says(root):
+    """Else each of a run's many processes compiles its libraries."""
+    command = ["make", "--no-print-directory", "--eval=shown: ; @env", "shown"]
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    shown = subprocess.run(command, cwd=root, env=environment, check=True, capture_output=True, text=True).stdout
+    assert "PYTHONUNBUFFERED=1" in shown and "PYTHONDONTWRITEBYTECODE" not in shown
 
 
 def test_zenodo_says_what_the_citation_says(root):
