@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 from ..lib import style
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
-from ..lib.units import count_tex
+from ..lib.units import count_tex, has
 from .noise import CHAINS, SPEC, answer, build, relevant
 from .paper import FAMILIES
 
@@ -53,7 +53,7 @@ def _product(axes: Axes, rows: pd.DataFrame, families: list[str]) -> None:
             if row["base"] not in reference:
                 continue
             place = bases.index(row["base"]) + DODGE * (index - middle)
-            if row["stddev_predicted"] and not pd.isna(row["stddev_predicted"]):
+            if row["stddev_predicted"] and has(row["stddev_predicted"]):
                 formula = log2(row["stddev_predicted"]) - reference[row["base"]]
                 axes.plot([place - 0.055, place + 0.055], [formula] * 2, color=style.INK, linewidth=0.9, zorder=6)
             axes.plot(place, row["bits_over_balanced"], marker=look.marker, color=look.colour, markersize=4.6, zorder=5)

@@ -14,6 +14,7 @@ from ..lib.frame import dicts, status_text
 from ..lib.marks import footnotes, provenance
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
+from ..lib.units import has
 
 FOUND, PUBLISHED = "-found", "-published"
 WORTH = 0.10
@@ -50,7 +51,7 @@ def compared(found: dict[str, Any], published: dict[str, Any]) -> dict[str, Any]
 
 
 def _percent(share: Any) -> str:
-    return "–" if share is None or pd.isna(share) else f"{100 * share:.0f} %"
+    return f"{100 * share:.0f} %" if has(share) else "–"
 
 
 def _saved(row: dict[str, Any]) -> Cell:
