@@ -56,7 +56,8 @@ def row_seconds(prediction: Mapping[str, Any], row: Mapping[str, Any]) -> float:
 
     Preprocessing, which writes fresh memory, is repeated until it has taken PREPROCESS_SECONDS, and so are updates,
     each with exchanges about the changed records and another. Exchanges are the warm-up, the repetitions and those for
-    the noise; each of a streamed row makes the database again. A primitive makes a repetition a key, where it has keys;
+    the noise, of which the first looks at the last repetition; each of a streamed row makes the database again. One
+    repetition alone has no warm-up. A primitive makes a repetition a key, where it has keys;
     else the first is its warm-up.
     """
     seconds, repetitions = prediction["seconds"], int(row.get("repetitions", 5))
@@ -67,7 +68,7 @@ def row_seconds(prediction: Mapping[str, Any], row: Mapping[str, Any]) -> float:
     fresh = FRESH_BYTE_SECONDS * prediction["peak_bytes"]
     preprocess = _repeated(seconds["total"] - online - keys + fresh, repetitions)
     online += seconds.get("streaming", 0.0)
-    warm_up = max(online, min(WARM_UP_SECONDS, WARM_UPS * online))
+    warm_up = max(online, min(WARM_UP_SECONDS, WARM_UPS * online)) if repetitions > 1 else 0.0
     noise = max(online + keys, row.get("noise_seconds", _noise(online, keys)))
     update = seconds.get("update_server", 0.0) + seconds.get("update_client", 0.0)
     update += (1 + min(updates, CHANGES_ASKED)) * online

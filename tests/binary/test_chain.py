@@ -182,7 +182,7 @@ def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
         shape = ("330", "16") if protocol == "depir" else shape
         command = [binary, "run", parameters, "--records", shape[0], "--record-bits", shape[1], "--seed", "1"]
         # Stages of few values are held over many keys by tests/binary/test_pooled_noise.py.
-        command += ["--out", out, "--no-probe", "--repetitions", "1", "--noise-seconds", "5" if VERIFY else "1"]
+        command += ["--out", out, "--no-probe", "--repetitions", "2", "--noise-seconds", "5" if VERIFY else "1"]
         subprocess.run(command, check=True, capture_output=True, cwd=root)
         record = json.loads(out.read_text())
         (prediction,) = predict.predict([record["description"]], security="recorded")

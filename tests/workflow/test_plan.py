@@ -62,8 +62,9 @@ def test_preprocessing_writes_its_memory_for_the_first_time():
 def test_keys_that_a_client_keeps_are_made_again_for_the_noise():
     seconds = {"query": 0.0, "answer": 0.5, "extract": 0.0, "keys": 1.0, "key_expansion": 0.5, "total": 2.0}
     row = {"seconds": seconds, "peak_bytes": 0}
-    assert row_seconds(row, {"repetitions": 1, "noise_seconds": 1}) == 1.5 + 2 * 0.5 + 2.0
-    assert row_seconds(row, {"repetitions": 1}) == 1.5 + 2 * 0.5 + 20
+    assert row_seconds(row, {"repetitions": 2, "noise_seconds": 1}) == 1.5 + 3 * 0.5 + 2.0
+    assert row_seconds(row, {"repetitions": 2}) == 1.5 + 3 * 0.5 + 20
+    assert row_seconds(row, {"repetitions": 1}) == 1.5 + 0.5 + 20, "one repetition alone has no warm-up"
 
 
 def test_primitives_take_their_repetitions_and_a_warm_up_or_their_keys():

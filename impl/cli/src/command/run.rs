@@ -56,7 +56,7 @@ pub struct Args {
     /// Queries answered together.
     #[arg(long, value_name = "K", value_parser = parse_count, default_value_t = 1)]
     queries: u64,
-    /// Repetitions of the online phases, up to 65536; all samples are kept.
+    /// Repetitions of the online phases, up to 65536; all samples are kept. One alone has no warm-up.
     #[arg(long, value_name = "R", value_parser = parse_count, default_value_t = REPETITIONS)]
     repetitions: u64,
     /// Threads of the server; with one, the process is pinned to a core.

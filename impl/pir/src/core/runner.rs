@@ -35,7 +35,8 @@ pub const PROCESS_BYTES: u64 = PROGRAM_BYTES + (4 << 20);
 /// Preprocessing and updates are repeated until each repetition has a sample, but no more after this many seconds.
 const LONG_PHASE_SECONDS: f64 = 1.0;
 
-/// Most exchanges before the first timed one. One is too few: the allocator then still requests pages that later exchanges reuse.
+/// Most exchanges before the first of several timed ones; who asks for one repetition wants one exchange, not two. One warm-up is too few:
+/// the allocator then still requests pages that later exchanges reuse.
 const WARM_UPS: u64 = 10;
 /// No further exchange of the warm-up starts after this many seconds.
 const WARM_UP_SECONDS: f64 = 0.2;
@@ -77,7 +78,7 @@ pub struct Measured {
 
 /// One protocol at one workload, driven step by step so that several can take turns.
 pub trait Session {
-    /// Preprocessing, offline exchange, warm-up queries.
+    /// Preprocessing, offline exchange, and warm-up queries, unless there is one repetition.
     fn prepare(&mut self) -> Result<()>;
     /// One query, answer, extraction; every record is compared with the database.
     fn repetition(&mut self) -> Result<()>;
@@ -105,6 +106,8 @@ pub struct Run<'a, P: Protocol> {
     done: u64,
     /// Seconds that the repetitions took.
     spent: f64,
+    /// The request of the last repetition, until its noise is measured.
+    last: Option<Request>,
     correct: Correct,
     held: Vec<TableBytes>,
 }
@@ -157,6 +160,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             choices: choices(options.seed),
             done: 0,
             spent: 0.0,
+            last: None,
             correct: Correct::default(),
             held: Vec::new(),
         })
@@ -197,7 +201,8 @@ impl<'a, P: Protocol> Run<'a, P> {
 
     /// One full exchange about records of these names. Returns whether all records were right.
     fn exchange(&mut self, names: &[u64], purpose: Purpose) -> Result<bool> {
-        let Self { context, parties, link, workload, .. } = self;
+        let Self { context, parties, link, workload, last, .. } = self;
+        *last = None;
         let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
         let clock = Arc::clone(&context.clock);
         let mut scratch = Link::new(P::NAME);
@@ -220,6 +225,8 @@ impl<'a, P: Protocol> Run<'a, P> {
         client.log_errors(server, (&requests[0], &answer), context)?;
         if purpose == Purpose::Diagnosis {
             client.diagnose(server, &requests[0], context)?;
+        } else {
+            *last = requests.into_iter().next();
         }
         self.compare(names, &records)
     }
@@ -292,7 +299,8 @@ impl<P: Protocol> Session for Run<'_, P> {
         // A client that keeps a window of hints changes with its queries: it makes as many on every machine.
         let timed = self.parties.as_ref().is_some_and(|(_, client)| client.queries_left() == u64::MAX);
         let start = Instant::now();
-        for turn in 0..WARM_UPS {
+        let warm_ups = if self.repetitions == 1 { 0 } else { WARM_UPS };
+        for turn in 0..warm_ups {
             if timed && turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
                 break;
             }
@@ -329,6 +337,12 @@ impl<P: Protocol> Session for Run<'_, P> {
                 self.renew_client()?;
             }
             diagnosed = true;
+            if let Some(request) = self.last.take()
+                && let Some((server, client)) = &self.parties
+            {
+                client.diagnose(server, &request, &mut self.context)?;
+                continue;
+            }
             self.draw_from(Stream::Exchange(self.done));
             let names = self.names(self.done);
             self.exchange(&names, Purpose::Diagnosis)?;

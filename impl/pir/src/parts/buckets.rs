@@ -213,18 +213,21 @@ impl Places {
         Ok(assigned)
     }
 
-    /// Gives a record a bucket of its own, moving others along an augmenting path; fails only if no assignment exists.
+    /// Gives a record a bucket of its own: a free one, or that of another which moves along an augmenting path. Fails only if no assignment
+    /// exists.
     fn place(&self, index: u64, owners: &mut HashMap<usize, u64>, tried: &mut Vec<usize>) -> bool {
+        if let Some((free, _)) = self.of(index).find(|(bucket, _)| !owners.contains_key(bucket)) {
+            owners.insert(free, index);
+            return true;
+        }
         for (bucket, _) in self.of(index) {
             if tried.contains(&bucket) {
                 continue;
             }
             tried.push(bucket);
-            let free = match owners.get(&bucket) {
-                None => true,
-                Some(&other) => self.place(other, owners, tried),
-            };
-            if free {
+            let owner = owners.get(&bucket).copied();
+            let moved = owner.is_some_and(|other| self.place(other, owners, tried));
+            if moved {
                 owners.insert(bucket, index);
                 return true;
             }

@@ -194,7 +194,7 @@ pub(super) fn phase(c: &mut Calibrator) -> Result<(), Failed> {
     set.write_all(SIMPLEPIR.as_bytes())?;
     let start = |queries: u64| -> Result<_, Failed> {
         let row: Row = serde_json::from_value(json!({
-            "id": "calibrate", "parameters": set.path(), "records": 1, "record_bits": 1, "queries": queries, "repetitions": 1,
+            "id": "calibrate", "parameters": set.path(), "records": 1, "record_bits": 1, "queries": queries, "repetitions": 2,
             "kernel": c.kernel.to_string(), "seed": "1", "noise_seconds": 0.0, "out": "",
         }))?;
         Ok(Worker::<Plan>::start(&row, None)?)

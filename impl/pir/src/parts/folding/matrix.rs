@@ -96,11 +96,24 @@ impl Matrix {
         selection: &Selection,
         vectors: &[&PolyPairs],
         context: &Context,
+        each: impl FnMut(usize, &dyn Fn() -> Result<Columns>) -> Result<()>,
+    ) -> Result<()> {
+        self.multiply_first(self.layout().matrix_columns(), selection, vectors, context, each)
+    }
+
+    /// The same for the first `count` columns, and for up to three more where [`Selection::rows`] takes no fewer.
+    pub fn multiply_first(
+        &self,
+        count: usize,
+        selection: &Selection,
+        vectors: &[&PolyPairs],
+        context: &Context,
         mut each: impl FnMut(usize, &dyn Fn() -> Result<Columns>) -> Result<()>,
     ) -> Result<()> {
         let mut parts = |block: &PolyMatrix, first: usize| {
-            (0..block.columns()).step_by(COLUMNS_TOGETHER).try_for_each(|start| {
-                let end = block.columns().min(start + COLUMNS_TOGETHER);
+            let wanted = block.columns().min((count - first).next_multiple_of(4));
+            (0..wanted).step_by(COLUMNS_TOGETHER).try_for_each(|start| {
+                let end = wanted.min(start + COLUMNS_TOGETHER);
                 each(first + start, &|| selection.rows(block, start..end, vectors))
             })
         };
@@ -110,7 +123,7 @@ impl Matrix {
         };
         let all = self.layout().matrix_columns();
         let mut kept: Option<PolyMatrix> = None;
-        for first in (0..all).step_by(self.block_columns) {
+        for first in (0..count).step_by(self.block_columns) {
             let columns = first..all.min(first + self.block_columns);
             let block =
                 context.clock.outside(|| match kept.take().filter(|block| block.columns() == columns.len()) {

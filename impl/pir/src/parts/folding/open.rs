@@ -5,6 +5,9 @@ use ring::{Coefficient, Ntt, Poly, Ring};
 
 use crate::core::{Error, Result};
 
+/// Number of ciphertexts of a kind that are opened: their errors have one distribution.
+pub const OPENED: usize = 4;
+
 /// A constant polynomial.
 pub fn constant(ring: &Ring<u32>, number: u128) -> Poly<u32, Coefficient> {
     let mut poly = ring.zero();

@@ -3,7 +3,7 @@
 use lattice::{RingGadget, Rlwe};
 use ring::{Coefficient, PolyPairs};
 
-use super::{Folding, Matrix, Selected, Selection};
+use super::{Folding, Matrix, OPENED, Selected, Selection};
 use crate::core::{Context, Result, Turns};
 
 /// What selects for one query: vectors of pairs for its row, and encryptions of the bits of its column, most significant first.
@@ -46,4 +46,26 @@ pub fn select<C: Selected>(
         Ok(())
     })?;
     foldings.into_iter().map(|folding| steps.time("answer_folding", || folding.finish())).collect()
+}
+
+/// The first columns, and the selected one of each of the first `parts` parts, for a look at their noise, which all parts share.
+pub fn first_columns<C: Selected>(
+    (selection, matrix): (&Selection, &Matrix),
+    gadget: &RingGadget<u32>,
+    query: &Selects<C::Selector>,
+    parts: usize,
+    join: impl Fn(Vec<Rlwe<u32, Coefficient>>) -> C,
+    context: &Context,
+) -> Result<(Vec<C>, Vec<C>)> {
+    let mut folding = Folding::new(selection, gadget, &query.selectors);
+    let (vectors, mut first): (Vec<_>, Vec<C>) = (query.vectors.iter().collect(), Vec::new());
+    // A short record has fewer parts.
+    let count = matrix.layout().matrix_columns().min(parts * matrix.layout().columns);
+    matrix.multiply_first(count, selection, &vectors, context, |number, multiply| {
+        let mut columns = joined(multiply()?, &join);
+        first.extend(columns.iter().take(OPENED - first.len()).cloned());
+        columns.truncate(count - number);
+        folding.extend(columns)
+    })?;
+    Ok((first, folding.finish()?))
 }

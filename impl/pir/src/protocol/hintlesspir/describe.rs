@@ -138,9 +138,9 @@ impl Load<'_> {
         let keys = 2 * key_bytes(set) + 2 * (self.moduli() + set.ring.digits() as u64) * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
         let sums = count(&[self.moduli() + 1, 2 * self.vectors(), blocks, ring.poly_bytes()]);
-        // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and some of what made the plaintexts.
+        // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and what made the plaintexts of each modulus.
         let online = count(&[queries + u64::from(queries > 1), each])
-            .saturating_add(group * made)
+            .saturating_add(count(&[self.moduli(), group, made]))
             .saturating_add(count(&[self.moduli(), self.vectors(), vector]))
             .saturating_add(sums)
             .saturating_add(4 * n * columns.min(QUERY_CHUNK_ROWS as u64));

@@ -6,10 +6,7 @@ use ring::{Coefficient, Poly};
 use super::client::Client;
 use super::server::Server;
 use crate::core::{Context, Error, Request, Result};
-use crate::parts::folding::{Folding, OneOf, Place, constant, selector_errors};
-
-/// Number of ciphertexts of a kind that are opened: their errors have one distribution.
-const OPENED: usize = 4;
+use crate::parts::folding::{OPENED, OneOf, Place, Selects, constant, first_columns, selector_errors};
 
 impl Client {
     /// Answers the query of `request` for its first index step by step and opens the result of each step.
@@ -29,28 +26,23 @@ impl Client {
             let scale = if row / digits == place.row { engine.scales[row % digits] } else { 0 };
             self.log(context, "leaf", leaf, &constant(&engine.ring, scale))?;
         }
-        let vector = query.vector(engine, selection, 1)?;
-        let selectors = query.selectors(engine, 1)?;
-        for (selector, bit) in selectors.concat().iter().zip(engine.units(place).concat()).take(OPENED) {
+        let selects =
+            Selects { vectors: vec![query.vector(engine, selection, 1)?], selectors: query.selectors(engine, 1)? };
+        for (selector, bit) in selects.selectors.concat().iter().zip(engine.units(place).concat()).take(OPENED) {
             for [body, mask] in selector_errors(&self.secret.key, &engine.selector, selector, bit)? {
                 context.noise.add_under(Some(self.key_id), "selector_body", self.threshold(), body);
                 context.noise.add_under(Some(self.key_id), "selector_mask", self.threshold(), mask);
             }
         }
-        let mut columns = Vec::new();
-        matrix.multiply(selection, &[&vector], context, |_, multiply| {
-            columns.extend(multiply()?.into_iter().flatten().map(OneOf));
-            Ok(())
-        })?;
-        for (number, OneOf(column)) in columns.iter().enumerate().take(OPENED) {
+        let join = |mut pairs: Vec<_>| OneOf(pairs.swap_remove(0));
+        let (first, folded) = first_columns((selection, matrix), &engine.selector, &selects, 1, join, context)?;
+        for (number, OneOf(column)) in first.iter().enumerate() {
             let digit = |k| matrix.coefficients(place.row * digits + k, number);
             let message = engine.phase(&(0..digits).map(digit).collect::<Result<Vec<_>>>()?);
             self.log(context, "first_dimension", column, &message)?;
         }
-        let mut folding = Folding::new(selection, &engine.selector, &selectors);
-        folding.extend(columns)?;
         let cell = matrix.cell(place)?;
-        for (OneOf(folded), digits) in folding.finish()?.iter().zip(cell.chunks(digits)) {
+        for (OneOf(folded), digits) in folded.iter().zip(cell.chunks(digits)) {
             self.log(context, "folding", folded, &engine.phase(digits))?;
         }
         Ok(())

@@ -7,11 +7,8 @@ use super::client::Client;
 use super::query::{Asked, selected_bits};
 use super::server::Server;
 use crate::core::{Context, Error, Request, Result, client_of};
-use crate::parts::folding::{Folding, cell_errors, selector_errors};
+use crate::parts::folding::{OPENED, Selects, cell_errors, first_columns, selector_errors};
 use crate::parts::ring_matrix::workspace;
-
-/// Number of ciphertexts of a kind that are opened: their errors have one distribution.
-const OPENED: usize = 4;
 
 impl Client {
     /// The error of an encryption of these coefficients modulo p, rotated back by some.
@@ -59,8 +56,8 @@ impl Client {
             }
             Ok(part)
         });
-        let vector = selection.leaves(leaves)?;
-        let selectors = query.selectors(engine, layout, keys, &mut workspace)?;
+        let vectors = vec![selection.leaves(leaves)?];
+        let mut selectors = query.selectors(engine, layout, keys, &mut workspace)?;
         for (selector, bit) in selectors.iter().zip(selected_bits(layout, place)).take(OPENED) {
             for [body, mask] in selector_errors(key, &engine.gadgets.selector, selector, bit)? {
                 self.log(context, "selector_body", body);
@@ -70,24 +67,18 @@ impl Client {
 
         let bucket = asked.query % server.places.buckets.count();
         let matrix = &server.matrices[bucket];
-        let mut columns = Vec::new();
-        matrix.multiply(selection, &[&vector], context, |_, multiply| {
-            columns.append(&mut multiply()?[0]);
-            Ok(())
-        })?;
-        for (number, column) in columns.iter().enumerate().take(OPENED) {
+        let position_bits = selectors.split_off(layout.column_bits as usize);
+        let (selects, join) = (Selects { vectors, selectors }, |mut pairs: Vec<_>| pairs.swap_remove(0));
+        let (first, mut folded) =
+            first_columns((selection, matrix), &engine.gadgets.selector, &selects, 1, join, context)?;
+        for (number, column) in first.iter().enumerate() {
             let message = matrix.coefficients(place.row, number)?;
             self.log(context, "first_dimension", self.errors(key, column, &message, 0)?);
         }
-        // All parts have the same noise: one is enough.
-        columns.truncate(layout.columns);
-        let (column_bits, position_bits) = selectors.split_at(layout.column_bits as usize);
-        let mut folding = Folding::new(selection, &engine.gadgets.selector, column_bits);
-        folding.extend(columns)?;
-        let folded = folding.finish()?.remove(0);
+        let folded: lattice::Rlwe<u32, Coefficient> = folded.swap_remove(0);
         let cell = matrix.coefficients(place.row, place.column)?;
         self.log(context, "folding", self.errors(key, &folded, &cell, 0)?);
-        let turned = selection.position(&engine.gadgets.selector, position_bits, folded, &mut workspace)?;
+        let turned = selection.position(&engine.gadgets.selector, &position_bits, folded, &mut workspace)?;
         self.log(context, "rotation", self.errors(key, &turned, &cell, place.position)?);
         let slot = server.project(keys, &turned, &mut workspace)?;
         let kept = |errors: Vec<f64>| errors.into_iter().step_by(layout.dimensions.slots()).collect();

@@ -7,11 +7,8 @@ use super::client::Client;
 use super::convert;
 use super::server::{Server, vector_of};
 use crate::core::{Context, Error, Request, Result, client_of};
-use crate::parts::folding::{Folding, Place, Selected, Selects, cell_errors, joined, selector_errors};
+use crate::parts::folding::{OPENED, Place, Selected, Selects, cell_errors, first_columns, selector_errors};
 use crate::parts::ring_matrix::workspace;
-
-/// Number of ciphertexts of a kind that are opened: their errors have one distribution.
-const OPENED: usize = 4;
 
 type Pair = Rlwe<u32, Coefficient>;
 
@@ -104,24 +101,15 @@ impl Client {
         opening: &Opening<C>,
         context: &mut Context,
     ) -> Result<Vec<C>> {
-        let (layout, matrix, stacked) = (&self.engine.layout, &server.matrix, opening.keys.len());
-        let mut columns = Vec::new();
-        let vectors: Vec<_> = selects.vectors.iter().collect();
-        matrix.multiply(&server.selection, &vectors, context, |_, multiply| {
-            columns.extend(joined(multiply()?, opening.join));
-            Ok(())
-        })?;
-        for (number, column) in columns.iter().enumerate().take(OPENED) {
+        let (engine, matrix, stacked) = (&self.engine, &server.matrix, opening.keys.len());
+        let (tables, parts) = ((&server.selection, matrix), engine.params.vector_length / stacked);
+        let (first, folded) = first_columns(tables, &engine.selector, selects, parts, opening.join, context)?;
+        for (number, column) in first.iter().enumerate() {
             for (j, (part, key)) in (opening.parts)(column).iter().zip(&opening.keys).enumerate() {
                 let message = matrix.coefficients(place.row * stacked + j, number)?;
                 self.log(context, "first_dimension", (key, part), &message)?;
             }
         }
-        // All vectors have the same noise: one is enough.
-        columns.truncate(self.engine.params.vector_length / stacked * layout.columns);
-        let mut folding = Folding::new(&server.selection, &self.engine.selector, &selects.selectors);
-        folding.extend(columns)?;
-        let folded: Vec<C> = folding.finish()?;
         let (mut cell, keys) = (matrix.cell(place)?.into_iter(), opening.keys.iter());
         for (part, key) in folded.iter().flat_map(opening.parts).zip(keys.cycle()) {
             self.log(context, "folding", (key, &part), &cell.next().unwrap_or_default())?;
