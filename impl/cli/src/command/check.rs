@@ -17,7 +17,7 @@ pub struct Args {
     /// As JSON.
     #[arg(long)]
     json: bool,
-    /// Do not probe the read bandwidth (takes some seconds and 512 MiB or more).
+    /// Do not probe the read bandwidth (takes some seconds and 256 MiB or more).
     #[arg(long)]
     no_probe: bool,
 }

@@ -12,8 +12,8 @@ use std::hint::black_box;
 use std::time::Instant;
 
 /// Bytes of a buffer that measures memory: several times the usual last-level cache. A larger cache would only make the probed rate
-/// higher.
-pub const PROBE_BYTES: usize = 512 << 20;
+/// higher. Writing the buffer takes most of a probe, and a group of rows probes twice.
+pub const PROBE_BYTES: usize = 256 << 20;
 
 /// Streams read side by side and bytes prefetched ahead: different machines favour different ones, and a probe that misses
 /// the best would flatter the kernels compared with it.
