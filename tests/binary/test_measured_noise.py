@@ -185,3 +185,26 @@ def test_the_binary_has_the_noise_of_the_formulas(binary, tmp_path):
             assert stage["samples"] >= ENOUGH_SAMPLES and stage["keys"] >= ENOUGH_KEYS
         failures += [(row["id"], row["settings"], t) for t in twins if not t.within]
     assert not failures, "\n".join(map(str, failures))
+
+
+def test_one_repetition_is_one_exchange_whose_noise_is_measured(root, binary, tmp_path):
+    """Its streamed database is made for the answer and for a look at its noise, and not for a warm-up."""
+
+    def run(name, shape, *more):
+        command = [binary, "run", root / f"params/{name}.toml", *shape, *more, "--no-probe", "--seed", "1"]
+        subprocess.run(
+            [*command, "--noise-seconds", "0", "--out", tmp_path / "r.json"], check=True, capture_output=True
+        )
+        return json.loads((tmp_path / "r.json").read_text())
+
+    toy = ("depir/toy", ("--records", "35", "--record-bits", "16", "--queries", "8"))
+    once, twice = (run(*toy, "--repetitions", count) for count in "12")
+    assert once["correct"] == {"compared": 8, "right": 8} and twice["correct"]["compared"] >= 3 * 8
+    assert [stage["stage"] for stage in once["noise"]] == ["answer", "value"], "of the one answer"
+    # Records of many parts, of which the noise of the first is looked at.
+    for name in ("spiral/secure-pack-256mb", "respire/64mb", "onionpir/secure-27"):
+        shape = ("--records", "37", "--record-bits", "400000")
+        whole, streamed = run(name, shape, "--repetitions", "1"), run(name, shape, "--repetitions", "1", "--streamed")
+        assert streamed["correct"] == {"compared": 1, "right": 1}
+        noise = [{(s["stage"], s["samples"], s["stddev"]) for s in record["noise"]} for record in (whole, streamed)]
+        assert noise[0] == noise[1], f"{name}: a database that streams has the same columns"

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
@@ -125,11 +124,23 @@ def test_zenodo_says_what_the_citation_says(root):
     assert zenodo["license"] in cited["license"] and all(each in zenodo["notes"] for each in cited["license"])
 
 
-@pytest.mark.skipif(not (Path(__file__).parents[2] / ".git").exists(), reason="an archive has no commit to archive")
+def cloned(root, folder):
+    """A clone; of an unpacked archive, a repository of its files, with the place for a commit as it was."""
+    if (root / ".git").exists():
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", "--depth=1", f"file://{root}", folder], check=True)
+        return folder
+    git = ["git", f"--git-dir={folder}/.git", "-c", "user.name=test", "-c", "user.email=test@localhost"]
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    subprocess.run([*git, f"--work-tree={root}", "add", "--all"], check=True)
+    subprocess.run([*git, f"--work-tree={folder}", "checkout-index", "--all"], cwd=folder, check=True)
+    (folder / "impl/build/commit.txt").write_text("$Format:%H$\n")
+    subprocess.run([*git, f"--work-tree={folder}", "commit", "--quiet", "--all", "-m", "test"], cwd=folder, check=True)
+    return folder
+
+
 def test_an_archive_knows_its_commit(root, tmp_path):
     """Of a clone, since an archive of changed sources is refused."""
-    clone = tmp_path / "clone"
-    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", "--depth=1", f"file://{root}", clone], check=True)
+    clone = cloned(root, tmp_path / "clone")
     (clone / ".venv").mkdir()
     make = ["make", "--no-print-directory", "archive"]
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=clone, check=True, capture_output=True, text=True)
