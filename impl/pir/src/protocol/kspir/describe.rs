@@ -134,9 +134,9 @@ impl Load<'_> {
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
         let turned = 2 * poly * layout.baby.min(TOGETHER) as u64;
         let products = count(&[queries, 2 * columns, poly]);
-        // A query as received, its column and its selector; columns, selected ones and those that are packed.
+        // A query as received, its column and its selector; columns, selected ones and those that are packed, and the sums of a block.
         let selector = (2 + 4 * set.length(set.selector_gadget) as u64) * poly;
-        let blocks = count(&[6, layout.blocks() as u64, poly]);
+        let blocks = count(&[6 * layout.blocks() as u64 + 2 * layout.giants() as u64, poly]);
         let online = count(&[queries, selector])
             .saturating_add(2 * query)
             .saturating_add(2 * answer)

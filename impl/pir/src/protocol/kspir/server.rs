@@ -97,11 +97,10 @@ impl Server {
     fn column(&self, keys: &ServerKeys, sums: &PolyPairs, block: usize) -> Result<Rlwe<u32, Ntt>> {
         let Engine { giant: gadget, ring, layout, .. } = &self.engine;
         let first = block * layout.giants();
-        let [a, b] = sums.get(first)?;
-        let mut column = Rlwe { a, b };
-        for (number, key) in (first + 1..first + layout.giants()).zip(&keys.giant) {
-            let [a, b] = sums.get(number)?;
-            column.add_assign(ring, &gadget.switch(&gadget.digits(&a), &b, key)?);
+        let mut sums = sums.pairs(first..first + layout.giants())?.into_iter();
+        let mut column = sums.next().map_or_else(|| Rlwe::zero(ring), |[a, b]| Rlwe { a, b });
+        for ([a, b], key) in sums.zip(&keys.giant) {
+            column.add_assign(ring, &gadget.switch(&gadget.digits_of_coefficients(&ring.inverse(a)), &b, key)?);
         }
         Ok(column)
     }

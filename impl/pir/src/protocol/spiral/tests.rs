@@ -50,19 +50,32 @@ fn other_digits_and_lengths_serve_as_well() {
     }
 }
 
-/// The sizes of the authors at 2^20 x 256 B, with masks from seeds: polynomials of keys and of a query, bytes of an answer.
+/// The authors' sizes, with masks from seeds: polynomials of keys and of a query, bytes of an answer.
 #[test]
 fn published_sizes() {
     const POLY: u64 = 14336;
-    let workload = Workload::new(Shape::new(1 << 20, 2048).unwrap(), 1, 0).unwrap();
-    for (name, v, [keys, seeds], query, answer) in [
-        ("pack", (9, 6), [10 * 8 + 7 * 56 + 2 * 4 + 4 * 4, 10 + 7 + 1 + 4], 1, 20480),
-        ("base", (9, 6), [10 * 8 + 7 * 56 + 4 * 4 + 4 * 4, 10 + 7 + 4 + 4], 1, 20992),
-        ("stream", (9, 6), [4 * 4 + 4 * 4, 4 + 4], 512 + 5 * 6, 19968),
+    const SHORT: (u64, u64) = (1 << 20, 2048);
+    const MIDDLE: (u64, u64) = (1 << 18, 245_760);
+    const LONG: (u64, u64) = (1 << 14, 800_000);
+    for (name, (records, bits), v, [keys, seeds], query, answer) in [
+        ("pack-256mb", SHORT, (9, 6), [10 * 8 + 7 * 56 + 2 * 4 + 4 * 4, 10 + 7 + 1 + 4], 1, 20480),
+        ("base-256mb", SHORT, (9, 6), [10 * 8 + 7 * 56 + 4 * 4 + 4 * 4, 10 + 7 + 4 + 4], 1, 20992),
+        ("base-256mb-selector", SHORT, (8, 7), [9 * 8 + 7 * 56 + 4 * 4 + 4 * 4, 9 + 7 + 4 + 4], 1, 20480),
+        ("stream-256mb", SHORT, (9, 6), [4 * 4 + 4 * 4, 4 + 4], 512 + 5 * 6, 19968),
         // Three digits of a selector instead of two; 820 of 1024 rows are stored.
-        ("stream-pack", (10, 3), [16 * 56, 16], 820 + 2 * 3 * 3, 70656),
+        ("stream-pack-256mb", SHORT, (10, 3), [16 * 56, 16], 820 + 2 * 3 * 3, 70656),
+        ("base-256mb", MIDDLE, (9, 9), [10 * 8 + 8 * 56 + 4 * 4 + 4 * 4, 10 + 8 + 4 + 4], 1, 83968),
+        // 28 digits of 32: the others are void.
+        ("stream-30kb", MIDDLE, (10, 8), [4 * 28 + 4 * 28, 4 + 4], 1024 + 4 * 8, 62464),
+        ("pack-30kb", MIDDLE, (10, 8), [11 * 16 + 7 * 56 + 2 * 4 + 16 * 4, 11 + 7 + 1 + 16], 1, 61440),
+        ("stream-pack-30kb", MIDDLE, (11, 6), [16 * 56, 16], 2048 + 2 * 3 * 6, 96256),
+        ("base-100kb", LONG, (9, 5), [10 * 16 + 7 * 56 + 4 * 4 + 4 * 4, 10 + 7 + 4 + 4], 1, 242_176),
+        ("stream-100kb", LONG, (9, 5), [4 * 16 + 4 * 16, 4 + 4], 512 + 4 * 5, 207_872),
+        ("pack-100kb", LONG, (10, 4), [11 * 8 + 6 * 56 + 2 * 28 + 64 * 28, 11 + 6 + 1 + 64], 1, 186_368),
+        ("stream-pack-100kb", LONG, (11, 3), [25 * 56, 25], 2048 + 2 * 3 * 3, 149_760),
     ] {
-        let sizes = describe(&committed::<Spiral>(&format!("spiral/{name}-256mb")), &workload).unwrap();
+        let workload = Workload::new(Shape::new(records, bits).unwrap(), 1, 0).unwrap();
+        let sizes = describe(&committed::<Spiral>(&format!("spiral/{name}")), &workload).unwrap();
         let layout = |key: &str| sizes.layout[key].as_u64().unwrap();
         assert_eq!((layout("row_bits"), layout("column_bits")), v, "{name}");
         assert_eq!(sizes.payload_bytes("keys"), keys * POLY + 8 + 24 * seeds, "{name}");

@@ -3,6 +3,7 @@
 use super::{LINE, Line, PolyMatrixError};
 use crate::poly::{Ntt, Poly, Ring};
 use crate::words::Buffer;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A vector of pairs of polynomials in the NTT domain, such as ring ciphertexts (mask and body). Lines lie limb after limb, 16 slots
@@ -74,13 +75,24 @@ impl PolyPairs {
     /// # Errors
     /// A number of no pair.
     pub fn get(&self, number: usize) -> Result<[Poly<u32, Ntt>; 2], PolyMatrixError> {
-        if number >= self.len {
-            return Err(PolyMatrixError::Length { found: number, rows: self.len });
+        let mut pairs = self.pairs(number..number.saturating_add(1))?;
+        Ok(pairs.remove(0))
+    }
+
+    /// The pairs of those numbers, of which lines that lie side by side are read together.
+    ///
+    /// # Errors
+    /// A number of no pair.
+    pub fn pairs(&self, numbers: Range<usize>) -> Result<Vec<[Poly<u32, Ntt>; 2]>, PolyMatrixError> {
+        if numbers.is_empty() || numbers.end > self.len {
+            return Err(PolyMatrixError::Length { found: numbers.end, rows: self.len });
         }
-        let mut out = [self.ring.zero(), self.ring.zero()];
+        let mut out: Vec<_> = numbers.clone().map(|_| [self.ring.zero(), self.ring.zero()]).collect();
         for (strip, pairs) in self.lines().chunks_exact(self.len).enumerate() {
-            for (poly, line) in out.iter_mut().zip(&pairs[number]) {
-                poly.as_mut_slice()[strip * LINE..][..LINE].copy_from_slice(line);
+            for (polys, lines) in out.iter_mut().zip(&pairs[numbers.clone()]) {
+                for (poly, line) in polys.iter_mut().zip(lines) {
+                    poly.as_mut_slice()[strip * LINE..][..LINE].copy_from_slice(line);
+                }
             }
         }
         Ok(out)

@@ -104,7 +104,7 @@ fn what_does_not_fit_is_refused() {
     assert!(two.set(1, &[[&zero, &zero]]).is_ok() && two.set(2, &[]).is_ok());
     assert_eq!(two.set(1, &[[&zero; 2]; 2]), Err(PolyMatrixError::Length { found: 3, rows: 2 }));
     assert!(two.get(2).is_err() && two.add_assign(&one).is_err());
-    assert_eq!(empty.get(0).err(), Some(PolyMatrixError::Length { found: 0, rows: 0 }));
+    assert_eq!(empty.get(0).err(), Some(PolyMatrixError::Length { found: 1, rows: 0 }));
     assert_eq!(two.add_assign(&PolyPairs::zero(&other, 2).unwrap()), Err(PolyMatrixError::Ring));
     let foreign = other.zero();
     assert_eq!(two.set(0, &[[&zero, &foreign]]), Err(PolyMatrixError::Ring));
