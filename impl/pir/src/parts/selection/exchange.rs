@@ -122,8 +122,7 @@ impl Exchange {
         key: impl Fn() -> Result<&'a SwitchingKey<u32>>,
     ) -> Result<Ciphertext> {
         let mut sum: Option<Ciphertext> = None;
-        for number in range.rev() {
-            let [a, b] = products.get(number)?;
+        for [a, b] in products.pairs(range)?.into_iter().rev() {
             let mut next = Ciphertext { a, b };
             if let Some(sum) = &sum {
                 next.add_assign(&self.ring, &self.gadget.automorphism(sum, key()?)?);

@@ -48,14 +48,8 @@ pub fn sum_segments(
     let mut sums = Vec::<PolyPairs>::new();
     for (segment, matrix) in segments.iter().enumerate() {
         let vectors = vectors(segment, steps)?;
-        let products = steps.time("answer_product", || -> Result<_> {
-            let products = matrix.multiply(&vectors.iter().collect::<Vec<_>>(), threads)?;
-            sums.iter_mut().zip(&products).try_for_each(|(sums, products)| sums.add_assign(products))?;
-            Ok(products)
-        })?;
-        if sums.is_empty() {
-            sums = products;
-        }
+        steps
+            .time("answer_product", || matrix.multiply_add(&vectors.iter().collect::<Vec<_>>(), &mut sums, threads))?;
     }
     Ok(sums)
 }

@@ -103,10 +103,8 @@ impl Load<'_> {
     fn product(&self, blocks: usize, vectors: u64) -> Work {
         let (layout, turns) = (&self.layout, segment_turns(&self.layout));
         let (matrix, vector) = self.matrix_bytes(blocks);
-        let segments = (layout.terms() / turns) as u64;
-        let bytes = matrix.saturating_add(count(&[segments, vectors, vector]));
-        let sums = self.ring.moves(count(&[2, vectors, blocks as u64, segments - 1]));
-        PolyMatrix::multiply_work(self.ring, (layout.terms(), blocks), vectors, bytes) + sums
+        let bytes = matrix.saturating_add(count(&[(layout.terms() / turns) as u64, vectors, vector]));
+        PolyMatrix::multiply_work(self.ring, (layout.terms(), blocks), vectors, bytes)
     }
 
     /// Bytes of the digits of a chain of turns.
@@ -137,7 +135,7 @@ impl Load<'_> {
         // Keys as received and as polynomials with their images, queries in three forms, the turns, the sums, and the answers twice.
         let keys = 2 * key_bytes(set) + 2 * (self.moduli() + set.ring.digits() as u64) * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
-        let sums = count(&[self.moduli() + 1, 2 * self.vectors(), blocks, ring.poly_bytes()]);
+        let sums = count(&[self.moduli(), 2 * self.vectors(), blocks, ring.poly_bytes()]);
         // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and what made the plaintexts of each modulus.
         let online = count(&[queries + u64::from(queries > 1), each])
             .saturating_add(count(&[self.moduli(), group, made]))

@@ -119,12 +119,7 @@ impl Server {
             })?;
             turns.time("answer_blocks", || -> Result<()> {
                 for ((blocks, vectors), sums) in self.blocks.iter().zip(&vectors).zip(&mut sums) {
-                    let products = blocks.segments[segment].multiply(&vectors.iter().collect::<Vec<_>>(), threads)?;
-                    if sums.is_empty() {
-                        *sums = products;
-                        continue;
-                    }
-                    sums.iter_mut().zip(&products).try_for_each(|(sums, products)| sums.add_assign(products))?;
+                    blocks.segments[segment].multiply_add(&vectors.iter().collect::<Vec<_>>(), sums, threads)?;
                 }
                 Ok(())
             })?;

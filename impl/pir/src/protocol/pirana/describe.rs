@@ -101,10 +101,10 @@ impl Load<'_> {
         let Self { set, layout, ring, sent: Sent { queries, .. }, .. } = *self;
         let (poly, stored) = (ring.poly_bytes(), self.stored_bytes());
         let bits = layout.code.bits as u64;
-        // Of every query its bits, what they are lifted to, a segment's turned columns, and the products of two segments.
+        // Of every query its bits, what they are lifted to, a segment's turned columns, and the sums of products.
         let multiplies = layout.code.weight > 1;
         let lifted = if multiplies { set.ring.multiply_shape()?.lifted_bytes() } else { 0 };
-        let products = count(&[4, layout.matrix_columns() as u64, poly]);
+        let products = count(&[2, layout.matrix_columns() as u64, poly]);
         let each = count(&[bits, 2 * poly + lifted]).saturating_add(self.vector_bytes()).saturating_add(products);
         // A segment's columns before they are turned, and turned.
         let online = count(&[queries, each]).saturating_add(2 * self.vector_bytes());
@@ -135,8 +135,7 @@ impl Load<'_> {
         let segments = layout.segments().count() as u64;
         let read = self.stored_bytes().saturating_add(count(&[segments, queries, self.vector_bytes()]));
         let places = (layout.columns.saturating_mul(layout.turned_columns()), layout.matrix_columns());
-        let added = ring.moves(count(&[2 * (segments - 1), layout.matrix_columns() as u64, queries]));
-        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, queries, read) + added);
+        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, queries, read));
         let giants = (switch.automorphism_work() + ring.moves(2)) * (layout.giants as u64 - 1);
         plan.step("answer", "giant_steps", giants * count(&[answers, queries]));
         self.sent.respond(&mut plan, slots)?;

@@ -98,28 +98,6 @@ impl PolyPairs {
         Ok(out)
     }
 
-    /// Adds a vector of the same length.
-    ///
-    /// # Errors
-    /// A vector of another ring or length.
-    pub fn add_assign(&mut self, other: &Self) -> Result<(), PolyMatrixError> {
-        if !other.is_of(&self.ring) {
-            return Err(PolyMatrixError::Ring);
-        }
-        if other.len != self.len {
-            return Err(PolyMatrixError::Length { found: other.len, rows: self.len });
-        }
-        if self.len == 0 {
-            return Ok(());
-        }
-        let limb = 2 * self.ring.n() * self.len;
-        let words = self.words.chunks_exact_mut(limb).zip(other.words.chunks_exact(limb));
-        for ((sums, words), (modulus, _)) in words.zip(self.ring.limbs()) {
-            self.ring.vectors().add(modulus, sums, words);
-        }
-        Ok(())
-    }
-
     /// Bytes of `len` pairs over rings of `n` slots and `primes` primes.
     pub fn bytes_for(n: usize, primes: usize, len: usize) -> u64 {
         2 * (size_of::<u32>() * n * primes * len) as u64

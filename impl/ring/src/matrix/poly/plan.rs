@@ -1,6 +1,6 @@
 //! The sums of products and their bounds.
 
-use super::LINE;
+use super::{LINE, Line};
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::Processor;
 use crate::modulus::Modulus;
@@ -13,6 +13,12 @@ pub(super) struct Sums(pub(super) [[u64; LINE]; 2]);
 
 impl Sums {
     pub(super) const ZERO: Self = Self([[0; LINE]; 2]);
+
+    /// The sums that are these residues.
+    pub(super) fn of(pair: &[Line; 2]) -> Self {
+        let half = LINE / 2;
+        Self(pair.each_ref().map(|line| std::array::from_fn(|i| u64::from(line[2 * (i % half) + i / half]))))
+    }
 }
 
 /// The bounds of sums modulo one prime q.

@@ -14,6 +14,15 @@ use std::ops::Range;
 /// Rows of a part.
 const PART: usize = 128;
 
+/// What a product is added to.
+#[derive(Clone, Copy)]
+enum Sum {
+    /// Nothing: the place that it is written to has not been read yet.
+    New,
+    /// What stands where it is written.
+    Old,
+}
+
 impl PolyMatrix {
     /// The work of [`Self::multiply`] for that many rows and columns; `bytes` of the matrix and of vectors are read.
     pub fn multiply_work(ring: RingShape, (rows, columns): (usize, usize), vectors: u64, bytes: u64) -> Work {
@@ -40,14 +49,7 @@ impl PolyMatrix {
         columns: Range<usize>,
         threads: usize,
     ) -> Result<Vec<PolyPairs>, PolyMatrixError> {
-        for vector in vectors {
-            if !vector.is_of(&self.ring) {
-                return Err(PolyMatrixError::Ring);
-            }
-            if vector.len() != self.rows {
-                return Err(PolyMatrixError::Length { found: vector.len(), rows: self.rows });
-            }
-        }
+        self.check(vectors, self.rows)?;
         // Lines of a group's columns lie side by side.
         let whole = |column: usize| column == self.columns || (column < self.columns && column.is_multiple_of(GROUP));
         if let Some(&column) = [columns.start, columns.end].iter().find(|&&column| !whole(column)) {
@@ -55,21 +57,68 @@ impl PolyMatrix {
         }
         let products = vectors.iter().map(|_| PolyPairs::zero(&self.ring, columns.len()));
         let mut products = products.collect::<Result<Vec<_>, _>>()?;
+        self.pass(vectors, columns, &mut products, Sum::New, threads);
+        Ok(products)
+    }
+
+    /// Adds the products to sums, one for each vector; where there are no sums yet, the products become the sums.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`]; sums of another ring, number of columns, or number of vectors.
+    pub fn multiply_add(
+        &self,
+        vectors: &[&PolyPairs],
+        sums: &mut Vec<PolyPairs>,
+        threads: usize,
+    ) -> Result<(), PolyMatrixError> {
+        if sums.is_empty() {
+            *sums = self.multiply(vectors, threads)?;
+            return Ok(());
+        }
+        self.check(vectors, self.rows)?;
+        self.check(&sums.iter().collect::<Vec<_>>(), self.columns)?;
+        if sums.len() != vectors.len() {
+            return Err(PolyMatrixError::Length { found: sums.len(), rows: vectors.len() });
+        }
+        self.pass(vectors, 0..self.columns, sums, Sum::Old, threads);
+        Ok(())
+    }
+
+    fn check(&self, vectors: &[&PolyPairs], length: usize) -> Result<(), PolyMatrixError> {
+        for vector in vectors {
+            if !vector.is_of(&self.ring) {
+                return Err(PolyMatrixError::Ring);
+            }
+            if vector.len() != length {
+                return Err(PolyMatrixError::Length { found: vector.len(), rows: length });
+            }
+        }
+        Ok(())
+    }
+
+    /// One pass over those columns, on that many threads.
+    fn pass(
+        &self,
+        vectors: &[&PolyPairs],
+        columns: Range<usize>,
+        products: &mut [PolyPairs],
+        sum: Sum,
+        threads: usize,
+    ) {
         if columns.is_empty() {
-            return Ok(products);
+            return;
         }
         let each = self.strips().div_ceil(threads.max(1));
         let mut tasks: Vec<_> = (0..self.strips()).step_by(each).map(|strip| (strip, Vec::new())).collect();
-        for product in &mut products {
+        for product in products {
             tasks.iter_mut().zip(product.strips_mut(each)).for_each(|((_, out), pairs)| out.push(pairs));
         }
-        let task = |(strip, out)| self.multiply_strips(vectors, columns.clone(), strip, out);
+        let task = |(strip, out)| self.multiply_strips(vectors, columns.clone(), (strip, sum), out);
         if tasks.len() == 1 {
             tasks.into_iter().for_each(task);
         } else {
             tasks.into_par_iter().for_each(task);
         }
-        Ok(products)
     }
 
     /// The same for strips from number `strip` on, as many as `out` has place for: pair after pair in strip after strip, by vector.
@@ -77,7 +126,7 @@ impl PolyMatrix {
         &self,
         vectors: &[&PolyPairs],
         columns: Range<usize>,
-        mut strip: usize,
+        (mut strip, sum): (usize, Sum),
         mut out: Vec<&mut [[Line; 2]]>,
     ) {
         let mut sums = vec![[Sums::ZERO; GROUP]; vectors.len()];
@@ -87,7 +136,12 @@ impl PolyMatrix {
             let lines = &self.strip(strip)[columns.start * self.rows..columns.end * self.rows];
             for lines in lines.chunks(GROUP * self.rows) {
                 let width = lines.len() / self.rows;
-                sums.fill([Sums::ZERO; GROUP]);
+                for (sums, out) in sums.iter_mut().zip(&out) {
+                    match sum {
+                        Sum::New => sums.fill(Sums::ZERO),
+                        Sum::Old => sums.iter_mut().zip(&out[..width]).for_each(|(sums, pair)| *sums = Sums::of(pair)),
+                    }
+                }
                 // As many rows as have lines that stay in the cache for all vectors.
                 for (part, lines) in lines.chunks(PART * width).enumerate() {
                     let rows = lines.len() / width;

@@ -103,9 +103,16 @@ fn what_does_not_fit_is_refused() {
     let mut two = PolyPairs::zero(&ring, 2).unwrap();
     assert!(two.set(1, &[[&zero, &zero]]).is_ok() && two.set(2, &[]).is_ok());
     assert_eq!(two.set(1, &[[&zero; 2]; 2]), Err(PolyMatrixError::Length { found: 3, rows: 2 }));
-    assert!(two.get(2).is_err() && two.add_assign(&one).is_err());
+    assert!(two.get(2).is_err());
     assert_eq!(empty.get(0).err(), Some(PolyMatrixError::Length { found: 1, rows: 0 }));
-    assert_eq!(two.add_assign(&PolyPairs::zero(&other, 2).unwrap()), Err(PolyMatrixError::Ring));
+    let sums = |ring, len, count| (0..count).map(|_| PolyPairs::zero(ring, len).unwrap()).collect::<Vec<_>>();
+    for (mut sums, error) in [
+        (sums(&other, 3, 1), PolyMatrixError::Ring),
+        (sums(&ring, 2, 1), PolyMatrixError::Length { found: 2, rows: 3 }),
+        (sums(&ring, 3, 2), PolyMatrixError::Length { found: 2, rows: 1 }),
+    ] {
+        assert_eq!(matrix.multiply_add(&[&two], &mut sums, 1), Err(error));
+    }
     let foreign = other.zero();
     assert_eq!(two.set(0, &[[&zero, &foreign]]), Err(PolyMatrixError::Ring));
     for columns in [0..4, 1..3] {
@@ -113,19 +120,36 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// Sums of vectors are those of their polynomials.
+/// Products are added to sums as the ring adds them.
 #[test]
-fn vectors_are_added() {
-    let mut rng = ChaCha20Rng::seed_from_u64(5);
-    let ring = ring(64, 28, Kernel::best());
-    let polys: Vec<_> = (0..12).map(|_| ring.uniform(&mut rng)).collect();
-    let [mut sums, others] = [&polys[..6], &polys[6..]]
-        .map(|polys| PolyPairs::new(&ring, polys.chunks_exact(2).map(|pair| [&pair[0], &pair[1]])).unwrap());
-    sums.add_assign(&others).unwrap();
-    for (sum, (a, b)) in all(&sums).as_flattened().iter().zip(polys[..6].iter().zip(&polys[6..])) {
-        let mut expected = a.clone();
-        ring.add_assign(&mut expected, b);
-        assert_eq!(sum, &expected);
+fn products_are_added_to_sums() {
+    for kernel in Kernel::available() {
+        let (mut rng, ring) = (ChaCha20Rng::seed_from_u64(5), ring(64, 28, kernel));
+        let mut draw = || ring.uniform(&mut rng);
+        let mut matrix = PolyMatrix::zero(&ring, 3, 6).unwrap();
+        let entries: Vec<_> = (0..18).map(|i| ((i / 6, i % 6), draw())).collect();
+        matrix.set(&entries, 1).unwrap();
+        let mut vectors = |len| {
+            let polys: Vec<_> = (0..2 * len).map(|_| draw()).collect();
+            PolyPairs::new(&ring, polys.chunks_exact(2).map(|pair| [&pair[0], &pair[1]])).unwrap()
+        };
+        let (inputs, old) = ([vectors(3), vectors(3)], [vectors(6), vectors(6)]);
+        let inputs: Vec<_> = inputs.iter().collect();
+        let (products, before) = (matrix.multiply(&inputs, 1).unwrap(), old.each_ref().map(all));
+        let mut sums = Vec::new();
+        matrix.multiply_add(&inputs, &mut sums, 2).unwrap();
+        assert!(sums.iter().map(all).eq(products.iter().map(all)));
+        let mut sums: Vec<_> = old.into();
+        matrix.multiply_add(&inputs, &mut sums, 2).unwrap();
+        for ((sums, products), old) in sums.iter().zip(&products).zip(before) {
+            for ((sum, product), old) in
+                all(sums).as_flattened().iter().zip(all(products).as_flattened()).zip(old.as_flattened())
+            {
+                let mut expected = old.clone();
+                ring.add_assign(&mut expected, product);
+                assert_eq!(sum, &expected, "{kernel}");
+            }
+        }
     }
 }
 
