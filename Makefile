@@ -93,7 +93,7 @@ reference: build
 	$(VENV)/python -m pirlab_workflow.reference --profile="$$PROFILE" --results="$$RESULTS" $(if $(ONLY),--only="$$ONLY") $(if $(OUT),--out="$$OUT")
 
 explorer: build
-	$(VENV)/python -m pirlab_workflow.explorer
+	$(VENV)/python -m pirlab_workflow.explorer --figures="$$FIGURES"
 
 redraw: build
 	$(VENV)/python -m pirlab_workflow.redraw $(if $(filter-out file,$(origin PROFILE)),--profile="$$PROFILE") $(if $(ONLY),--only="$$ONLY")

@@ -48,9 +48,12 @@ def _parser() -> argparse.ArgumentParser:
     index.add_argument("--figures", type=Path, required=True, nargs="+", metavar="DIR", help="folders of drawn tables")
     index.add_argument("--expected", type=Path, metavar="DIR", help="the papers' numbers, experiments/expected")
     index.add_argument("--report", default="", metavar="LINK", help="a report that the page leads to as well")
+    index.add_argument("--explorer", default="", metavar="LINK", help="the explorer of the same rows")
     index.add_argument("--out", type=Path, required=True, metavar="PREFIX", help="files are PREFIX.html, ...")
     explorer = commands.add_parser("explorer", parents=[shared], help="all rows, to filter and compare: .html")
     explorer.add_argument("--sweeps", type=Path, nargs="*", default=[], metavar="CSV", help="fronts of searches")
+    unpacked = "the folder of unpacked runs, each under its file's name"
+    explorer.add_argument("--unpacked", type=Path, metavar="DIR", help=unpacked)
     return parser
 
 

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXPECTED = ROOT / "experiments/expected"
 sys.path.insert(0, str(ROOT / "tests/fixtures"))
 
+import browser as window  # noqa: E402
 import small_experiment  # noqa: E402
 import stand_in_estimator  # noqa: E402
 import synthetic  # noqa: E402
@@ -96,6 +97,24 @@ def sweep(tmp_path_factory) -> Path:
 def contradictions() -> pd.DataFrame:
     """Where the InsPIRe paper contradicts itself."""
     return inspire_paper.load_contradictions(EXPECTED)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """A window of Chromium."""
+    opened = window.Browser(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def browser(chromium):
+    """A window in which no page complains, or asks for more than itself."""
+    chromium.complaints, chromium.requests = [], []
+    chromium.resize(1280, 900)
+    yield chromium
+    assert not chromium.complaints
+    assert all(address.startswith("file:") for address in chromium.requests), chromium.requests
 
 
 @pytest.fixture(autouse=True)

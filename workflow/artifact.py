@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANCE_TOLERANCE
 from pirlab_estimator.cost.plan import row_seconds
+from pirlab_estimator.machine import machine_name
 from pirlab_estimator.outputs import template, write
 from pirlab_figures.lib.marks import EVERY, symbols
 from pirlab_figures.lib.protocols import PAPERS
 from pirlab_figures.lib.units import human_bytes, significant
-from pirlab_figures.runs.headline import UNANSWERED
+from pirlab_figures.runs.headline import REMARKS, UNANSWERED
 
 from .experiments import read_profile
 from .files import ROOT, read_json
@@ -86,12 +87,11 @@ def efforts(profile: str, documents: Documents) -> list[Effort]:
 
 def machine_of(profile: str) -> str:
     """The machine of a run's unit costs."""
-    machine = read_json(costs(profile))["machine"]
-    return f"{profile}: {machine['cpu']}, {machine['cores']} cores"
+    return f"{profile}: {machine_name(read_json(costs(profile)))}"
 
 
 def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFrame]) -> str:
-    """The page of a paper. claims: headline.csv of each profile, the longest last."""
+    """The page of a paper. claims: headline.csv of each profile, in the order of lines."""
     own = sorted(
         (each for each in efforts if each.paper == paper),
         key=lambda each: (each.experiment, each.profile != "quick"),
@@ -99,10 +99,12 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
     notes = [f"`{each.experiment}`: {each.about['note']}" for each in own if each.about.get("note")]
     notes += [f"{each.profile}, `{each.experiment}`, {reason}" for each in own for reason in each.left]
     found = list(_claims(paper, claims))
+    remarks = [(ids.split(), said) for ids, said in REMARKS.items()]
     return template(Path(__file__).with_suffix(".md.j2")).render(
         title=PAPERS[paper]["title"],
         claims=found,
         unanswered=_unanswered(paper),
+        remarks=[f"{', '.join(ids)}: {said}" for ids, said in remarks if ids[0] in {claim["id"] for claim in found}],
         marks=[mark for mark in EVERY if any(mark.key in claim["marks"].split() for claim in found)],
         efforts=own,
         machines=[machine_of(profile) for profile in dict.fromkeys(each.profile for each in own)],
@@ -123,25 +125,22 @@ def command(profile: str, experiment: str) -> str:
 
 
 def _claims(paper: str, claims: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, str]]:
-    """Each claim, as the longest profile has it that has a number for it."""
-    found: dict[str, dict[str, str]] = {}
-    for profile, frame in claims.items():
-        for row in frame.to_dict("records"):
-            known = row.get("here_low", "") != ""
-            if row["paper"] == paper and (known or row["id"] not in found):
-                here, ratio = (
-                    (_range(row, "here"), _range(row, "ratio")) if known else ("no row of these runs has it", "")
-                )
-                experiment = row["table"].rsplit("/table-", 1)[0]
-                if known:
-                    here = f"{here} {row['unit'].removesuffix('count')}".rstrip() + symbols(row["marks"].split())
-                found[row["id"]] = row | {
-                    "here": here,
-                    "ratio": ratio,
-                    "command": command(profile, experiment),
-                    "profile": profile,
-                }
-    yield from found.values()
+    """Each claim as every profile has it that has a number for it."""
+    rows = [row | {"profile": name} for name, frame in claims.items() for row in frame.to_dict("records")]
+    for id in dict.fromkeys(row["id"] for row in rows if row["paper"] == paper):
+        own = [row for row in rows if row["id"] == id]
+        yield from map(_claim, [row for row in own if row["here_low"]] or own[-1:])
+
+
+def _claim(row: Mapping[str, Any]) -> dict[str, str]:
+    """A line of the table of claims."""
+    here, ratio = "no row of these runs has it", ""
+    if row["here_low"]:
+        unit = row["unit"].removesuffix("count")
+        here = f"{_range(row, 'here')} {unit}".rstrip() + symbols(row["marks"].split())
+        ratio = _range(row, "ratio")
+    experiment = row["table"].rsplit("/table-", 1)[0]
+    return dict(row) | {"here": here, "ratio": ratio, "command": command(row["profile"], experiment)}
 
 
 def _unanswered(paper: str) -> list[str]:

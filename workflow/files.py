@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def figure_code() -> list[str]:
     """The source files of figures, as rules name them."""
-    kinds = (".py", ".toml", ".j2", ".mplstyle")
+    kinds = (".py", ".toml", ".j2", ".mplstyle", ".css", ".js")
     return sorted(str(path) for path in Path("figures").rglob("*") if path.suffix in kinds and "out" not in path.parts)
 
 

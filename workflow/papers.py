@@ -37,7 +37,7 @@ def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents])
     rows = ("processor", "memory", "date", "commit")
     lines = [f"# {TITLES[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
     measured = [line for profile in profiles for line in _measured_of(paper, profile, runs[profile])]
-    own = "Each measured row's record is named [below](#records)."
+    own = "Each measured row's record is named [below](#records); a table's last column has the beginning of its id."
     lines += [own if measured else "What it counts of measured rows is of the records that the other pages here name."]
     lines += ["", f"| run | {' | '.join(rows)} |"]
     lines += ["|" + "---|" * (len(rows) + 1)]

@@ -12,7 +12,6 @@ known: committed, and those of a reference run, or named by `--sources HASH` by 
 import argparse
 import json
 import os
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator import records
-from pirlab_estimator.paths import pirlab_binary
+from pirlab_estimator.describe import describe_each
+from pirlab_estimator.machine import machine_name
 from pirlab_estimator.records import PRIMITIVE, InputError
-from pirlab_estimator.sets import options_with
 
 from .files import ROOT, PlanError, exit_code
 from .plan import DONE
@@ -35,8 +34,6 @@ SHORTEST = 12
 #: What a machine block has to say; the read bandwidth only where the run probes it.
 MACHINE = ("cpu", "cores", "memory_bytes", "os")
 PROBES = ("read_bandwidth_before", "read_bandwidth_after")
-#: What tells one machine from another.
-IDENTITY = (*MACHINE[:3],)
 UNKNOWN = ("", "unknown")
 
 
@@ -124,6 +121,7 @@ def _compared(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _messages(record: Mapping[str, Any]) -> Iterator[str]:
+    """Messages and tables are as long as the record's own description says; `_set` holds that against the program."""
     described = {message["name"]: message["payload_bytes"] for message in record["description"]["messages"]}
     for place, sent in enumerate(record["transcript"]):
         if sent["payload_bytes"] != described.get(sent["name"]):
@@ -131,37 +129,39 @@ def _messages(record: Mapping[str, Any]) -> Iterator[str]:
                 f"transcript.{place}.payload_bytes: {sent['payload_bytes']} of {sent['name']}, described as "
                 f"{described.get(sent['name'])}"
             )
+    memory, tables = record["memory"], record["description"]["memory"]
+    if memory["described_peak_bytes"] != tables["peak_bytes"]:
+        yield f"memory.described_peak_bytes: {memory['described_peak_bytes']}, described as {tables['peak_bytes']}"
+    if memory.get("server", tables["server"]) != tables["server"]:
+        yield "memory.server: other tables than described"
 
 
 def _set(record: Mapping[str, Any]) -> Iterator[str]:
-    own = record["parameters"]
-    path, changes = ROOT / own["path"], own.get("with", {})
+    own, shape = record["parameters"], record["database"]
+    path = ROOT / own["path"]
     if not path.is_file() or not path.resolve().is_relative_to(ROOT / "params"):
         yield f"parameters.path: {own['path']} is no set of params/. Send the file too"
         return
-    shape = (record["database"]["records"], record["database"]["record_bits"])
-    present = _hash(path, json.dumps(changes, sort_keys=True), *shape)
-    if present != own["sha256"]:
+    asked = {"id": own["path"], "parameters": str(path), "with": own.get("with", {})}
+    asked |= {key: shape[key] for key in ("records", "record_bits")}
+    asked |= {key: record[key] for key in ("queries", "updates", "streamed")}
+    present = _described(json.dumps(asked, sort_keys=True))
+    resolved = present["error"] if "error" in present else present["parameters"]["sha256"]
+    if resolved != own["sha256"]:
         yield (
-            f"parameters.sha256: {own['sha256'][:SHORTEST]}, but {own['path']} resolves to {str(present)[:SHORTEST]}: "
+            f"parameters.sha256: {own['sha256'][:SHORTEST]}, but {own['path']} resolves to {resolved[:SHORTEST]}: "
             "the set is another one now. Measure again"
         )
+        return
+    for key in ("messages", "memory"):
+        if record["description"][key] != present[key]:
+            yield f"description.{key}: not what `pirlab describe` says of this set and database. Measure again"
 
 
 @cache
-def _hash(path: Path, changes: str, records: int, record_bits: int) -> str | None:
-    """The SHA-256 of a resolved set; what the program says instead if it refuses the set."""
-    command = [
-        str(pirlab_binary()),
-        "describe",
-        str(path),
-        "--records",
-        str(records),
-        "--record-bits",
-        str(record_bits),
-    ]
-    done = subprocess.run([*command, *options_with(json.loads(changes)), "--json"], capture_output=True, text=True)
-    return json.loads(done.stdout)["parameters"]["sha256"] if done.returncode == 0 else done.stderr.strip()
+def _described(row: str) -> dict[str, Any]:
+    """What the program says of a row today, or why it refuses it."""
+    return describe_each([json.loads(row)])[0]
 
 
 def place(record: Mapping[str, Any]) -> str:
@@ -173,16 +173,16 @@ def place(record: Mapping[str, Any]) -> str:
 def merged(files: Iterable[tuple[str, Any]], earlier: Documents, sources: Iterable[str]) -> Documents:
     """The documents of checked records and those of an earlier merging; PlanError where they do not go together."""
     found, sources = dict(earlier), tuple(sources)
-    machines = {tuple(each["machine"][key] for key in IDENTITY) for each in earlier.values()}
+    machines = set(map(machine_name, earlier.values()))
     ids = {each["id"]: path for path, each in earlier.items()}
     for name, document in files:
         if not ran(document):
             continue
         for fault in faults(document, sources):
             raise PlanError(f"{name}: {fault}.")
-        machines.add(tuple(document["machine"][key] for key in IDENTITY))
+        machines.add(machine_name(document))
         if len(machines) > 1:
-            said = "; ".join(", ".join(map(str, each)) for each in sorted(machines, key=str))
+            said = "; ".join(sorted(machines))
             raise PlanError(
                 f"{name}: another machine than the records before it ({said}). Give each a --name of its own."
             )

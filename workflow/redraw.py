@@ -49,10 +49,9 @@ def run(*words: Any, **options: Any) -> subprocess.CompletedProcess[bytes]:
 class Redrawing:
     """An unpacked reference run, the plan of its profile, and a folder for what lies between records and tables."""
 
-    def __init__(self, profile: str, file: Path, work: Path, figures: Path, **overrides: Any):
-        self.plan = Plan(read_profile(profile, results=str(work / "plan"), figures=str(figures), **overrides))
-        self.own = work / "own"
-        unpack(file, self.own)
+    def __init__(self, profile: str, own: Path, work: Path, figures: Path, **overrides: Any):
+        self.plan = Plan(read_profile(profile, results=str(work), figures=str(figures), **overrides))
+        self.own = own
         self.costs = costs(profile)
         self.unit_costs = UnitCosts.load(self.costs)
         self.plan.prepare()
@@ -193,8 +192,10 @@ def redraw(arguments: argparse.Namespace, profile: str) -> Path:
     file = packed(profile, arguments.out)
     if arguments.png:
         style.IMAGES = {".png": {}}
-    with tempfile.TemporaryDirectory() as work:
-        redrawing = Redrawing(profile, file, Path(work), figures, binary=arguments.binary)
+    with tempfile.TemporaryDirectory() as temporary:
+        own, work = Path(temporary, "own"), Path(temporary, "work")
+        unpack(file, own)
+        redrawing = Redrawing(profile, own, work, figures, binary=arguments.binary)
         known = redrawing.plan.experiments
         names = arguments.only.split(",") if arguments.only else redrawing.experiments()
         for name in names:

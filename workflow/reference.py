@@ -2,7 +2,7 @@
 
 The packed run of a profile is results/reference/<profile>.jsonl.gz: a line a document, with the path that it has in a
 results folder. The same documents give the same bytes. `make redraw` draws tables from it; `--unpack DIR` writes the
-documents as files again, and `--pack DIR` packs such files.
+documents as files again, `--pack DIR` packs such files, and `--show ID` prints one record.
 """
 
 import argparse
@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from pirlab_estimator.machine import machine_name
 from pirlab_estimator.outputs import write
 from pirlab_estimator.records import read
 from pirlab_figures.lib.units import human_bytes
@@ -33,6 +34,11 @@ Documents = dict[str, Any]
 def packed(profile: str, folder: Path = REFERENCE) -> Path:
     """The packed run of a profile."""
     return folder / f"{profile}.jsonl.gz"
+
+
+def packed_runs(folders: Iterable[Path]) -> list[Path]:
+    """All packed runs of these folders."""
+    return [file for folder in folders for file in sorted(folder.glob("*.jsonl.gz"))]
 
 
 def costs(profile: str, folder: Path = REFERENCE) -> Path:
@@ -56,9 +62,39 @@ def read_packed(file: Path) -> Documents:
         raise PlanError(f"{file} is no packed run ({error}). `make reference` packs one.") from None
 
 
+def record(id: str, folders: Iterable[Path]) -> tuple[str, Any]:
+    """Where the record of that id is in the packed runs of these folders, and the record; PlanError without one."""
+    for file in packed_runs(folders):
+        for path, document in read_packed(file).items():
+            if path.startswith("records/") and document["id"] == id:
+                return f"{file}: {path}", document
+    raise PlanError(f"{id!r} is the id of no record in the packed runs of {' and '.join(map(str, folders))}.")
+
+
+def received(runs: Mapping[str, Documents], folder: Path = RECEIVED) -> dict[str, Documents]:
+    """The runs that other people sent, by name. Where another run, of these or of the given ones, has the same machine,
+    its processor is called by the run's name as well."""
+    found = {file.name.removesuffix(".jsonl.gz"): read_packed(file) for file in packed_runs([folder])}
+    counts = Counter(name for each in (*runs.values(), *found.values()) for name in _machines(each))
+    for name, documents in found.items():
+        for each in documents.values():
+            if counts[machine_name(each)] > 1:
+                each["machine"]["cpu"] += f" of {name}"
+    return found
+
+
+def _machines(documents: Documents) -> set[str]:
+    return {machine_name(document) for path, document in documents.items() if path.startswith("records/")}
+
+
 def unpack(file: Path, folder: Path) -> None:
-    """Write the documents of a packed run as files below a folder; not one by one to the disk, which takes seconds."""
-    for path, document in read_packed(file).items():
+    """Write the documents of a packed run as files below a folder."""
+    write_files(read_packed(file), folder)
+
+
+def write_files(documents: Documents, folder: Path) -> None:
+    """Write documents as files below a folder; not one by one to the disk, which takes seconds."""
+    for path, document in documents.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
@@ -132,10 +168,15 @@ def main() -> int:
     parser.add_argument("--only", default="", help="experiments, separated by commas, instead of the profile's")
     parser.add_argument("--pack", type=Path, metavar="DIR", help="pack these files instead of the present run")
     parser.add_argument("--unpack", type=Path, metavar="DIR", help="write the files of the packed run instead")
+    parser.add_argument("--show", metavar="ID", help="print the record of that id, of any packed run, instead")
     arguments = parser.parse_args()
     os.chdir(ROOT)
     file, only = packed(arguments.profile, arguments.out), arguments.only
-    if arguments.unpack:
+    if arguments.show:
+        place, document = record(arguments.show, [arguments.out, RECEIVED])
+        print(place, file=sys.stderr)
+        print(json.dumps(document, indent=1))
+    elif arguments.unpack:
         unpack(file, arguments.unpack)
     elif arguments.pack:
         pack(unpacked(arguments.pack), file)

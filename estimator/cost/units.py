@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..machine import machine_name
 from ..paths import RESULTS
 from .operations import Transform, operation, transform
 
 DEFAULTS = Path(__file__).with_name("unit_costs.json")
 CALIBRATION = RESULTS / "calibration.json"
+REMEDY = "name a file that `pirlab calibrate` wrote"
 
 #: The seconds of one operation for every size; or pairs (bytes of the table, seconds of one), by size.
 UnitCost = float | tuple[tuple[float, float], ...]
@@ -25,12 +27,14 @@ Array = NDArray[np.float64]
 class UnitCosts:
     """Seconds per operation, single thread, and the machine they hold for.
 
-    read_bandwidth: probed when they were measured, bytes a second; None if it was not.
+    machine: its processor. read_bandwidth: probed when they were measured, bytes a second; None if it was not. name:
+    all that tells the machine from others, for readers.
     """
 
     seconds: Mapping[str, UnitCost]
     machine: str
     read_bandwidth: float | None = None
+    name: str = ""
 
     @classmethod
     def load(cls, path: Path | None = None) -> "UnitCosts":
@@ -38,10 +42,15 @@ class UnitCosts:
         defaults = _read(DEFAULTS)
         chosen = path or (CALIBRATION if CALIBRATION.is_file() else DEFAULTS)
         own = _read(chosen)
-        machine = own.get("machine", "unknown")
-        name = machine if isinstance(machine, str) else str(machine.get("cpu", "unknown"))
-        bandwidth = None if isinstance(machine, str) else machine.get("read_bandwidth_before")
-        return cls({**_costs(defaults["unit_seconds"]), **_costs(own["unit_seconds"])}, name, bandwidth)
+        costs = {**_costs(defaults["unit_seconds"]), **_costs(own["unit_seconds"])}
+        try:
+            machine = own["machine"]
+            if isinstance(machine, str):
+                # Behind the colon the defaults say how they came about.
+                return cls(costs, machine, name=machine.split(":")[0])
+            return cls(costs, machine["cpu"], machine.get("read_bandwidth_before"), machine_name(own))
+        except KeyError as error:
+            raise ValueError(f"{chosen} has no {error} of its machine; {REMEDY}") from None
 
     def slowness(self) -> float:
         """How much longer an operation takes here than by the committed defaults: the median of all that both have."""
@@ -99,11 +108,10 @@ def _costs(entries: Mapping[str, Any]) -> dict[str, UnitCost]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    remedy = "name a file that `pirlab calibrate` wrote"
     try:
         content = json.loads(path.read_text())
     except ValueError as error:
-        raise ValueError(f"{path} is not JSON ({error}); {remedy}") from None
+        raise ValueError(f"{path} is not JSON ({error}); {REMEDY}") from None
     if not isinstance(content, dict) or "unit_seconds" not in content:
-        raise ValueError(f"{path} has no `unit_seconds`; {remedy}")
+        raise ValueError(f"{path} has no `unit_seconds`; {REMEDY}")
     return content

@@ -23,11 +23,15 @@ HEADER = ["set", "security", "failure", "upload", "download", "answer", "server"
 
 @dataclass(frozen=True)
 class Answer:
-    """The ranked choices, what they are ranked by, and where another protocol takes over."""
+    """The ranked choices, what they are ranked by, and where another protocol takes over.
+
+    machine: whose unit costs predict seconds.
+    """
 
     choices: Sequence[Choice]
     objective: Objective
     takeovers: Sequence[Takeover]
+    machine: str
     threads: int = 1
     updates: Updates | None = None
 
@@ -41,6 +45,11 @@ class Answer:
         return words + (
             f", {self.updates.records} records change every {self.updates.seconds:g} s" if self.updates else ""
         )
+
+    def predicted(self) -> str:
+        """A sentence: what predicts the figures."""
+        seconds = f"seconds by the unit costs of {self.machine}"
+        return f"Predicted: bytes as the program describes them, {seconds}, security by the fast model."
 
     def reasons(self, choice: Choice) -> list[str]:
         """The reasons for and against a protocol, compared with the first one."""
@@ -60,7 +69,7 @@ class Answer:
         return [_sentence(each, self.choices[0].protocol, self.objective) for each in self.takeovers]
 
     def text(self) -> str:
-        lines = [self.title()]
+        lines = [self.title(), self.predicted()]
         lines += [aligned(self.table()).rstrip("\n")] if self.table() else []
         for place, choice in enumerate(self.choices, 1):
             lines += [f"\n{place}. {choice.protocol}", *(f"   - {reason}" for reason in self.reasons(choice))]
@@ -71,6 +80,7 @@ class Answer:
 
     def mapping(self) -> dict[str, Any]:
         return {
+            "machine": self.machine,
             "protocols": [self._choice(choice) for choice in self.choices],
             "takeovers": [
                 {"records": t.shape.records, "record_bits": t.shape.record_bits, "protocol": t.protocol, "words": words}

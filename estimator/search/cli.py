@@ -67,26 +67,26 @@ def _sweep(given: Sequence[str]) -> int:
     parser.add_argument("file", type=Path, help=study.TABLES)
     parser.add_argument("--part", metavar="NAME", help="only this protocol or grid")
     parser.add_argument("--results", type=Path, default=study.OUT, metavar="DIR", help="instead of results/search")
-    parser.add_argument("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate`")
+    parser.add_argument("--costs", type=Path, metavar="FILE", help="unit costs of `pirlab calibrate`, not the file's")
     options, more = parser.parse_known_args(given)
-    with protected([options.file, options.costs or DEFAULTS]):
-        return _sweep_all(options, more)
+    document = study.read(options.file)
+    costs = options.costs or study.costs(document)
+    with protected([options.file, costs]):
+        return _sweep_all(options, document, costs, [*more, "--costs", str(costs)])
 
 
-def _sweep_all(options: argparse.Namespace, more: list[str]) -> int:
-    document, codes, out = study.read(options.file), [], FOUND
+def _sweep_all(options: argparse.Namespace, document: Mapping[str, Any], costs: Path, more: list[str]) -> int:
+    codes, out, unit_costs = [], FOUND, UnitCosts.load(costs)
     searches = document.get("search", [])
-    more += ["--costs", str(options.costs)] if options.costs else []
     for number, search in enumerate(searches, 1):
         arguments = words_of(search)
         print(f"\n--- {number} of {len(searches)}: pirlab-search {shlex.join(arguments)}", flush=True)
         chosen = _parsed([*arguments, *more])
         codes.append(_run(chosen, arguments))
         out = chosen.out
-    if compared := saved.lines(searches, out, UnitCosts.load(options.costs or DEFAULTS)):
+    if compared := saved.lines(searches, out, unit_costs):
         print(f"Written: {saved.write_lines(options.results / options.file.stem, compared)[-1]}")
-    if document.keys() - {"title", "search"}:
-        unit_costs = UnitCosts.load(options.costs or DEFAULTS)
+    if document.keys() - {"title", "costs", "search"}:
         with Bars() as bars:
             written = study.run(options.file, unit_costs, bars, options.part, options.results)
         print(f"Written: {written[-1]} of {len(written) - 1} records")
@@ -214,9 +214,8 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
     if options.protocol == "all":
         with Bars() as bars:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
-        answer = Answer(
-            choices, objective, takeovers(choices, evaluator, bounds, objective), options.threads, options.updates
-        )
+        over = takeovers(choices, evaluator, bounds, objective)
+        answer = Answer(choices, objective, over, unit_costs.name, options.threads, options.updates)
         print(answer.text(), end="")
         for path, form in ((options.html, answer.html), (options.csv, answer.csv)):
             if path:

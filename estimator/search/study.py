@@ -8,6 +8,7 @@ A file has one or several of
 - `[[application]]`, the best of these for a database, a rate of updates and a network;
 - `[[grid]]`, one set with other values of some keys: gadget bases, dropped digits, moduli. It is the file `set`, or the
   best one that is found of a `protocol` by an `objective` at each of the databases.
+`costs` is the file of unit costs that seconds are predicted by, if not the defaults; each row names its machine.
 A record is a part (a protocol or grid) at a database: made once, made again where the set, the formulas or the binary
 changed. The CSV is all records of the file, in order. Of the grids of protocols there is a small one as well, a
 line a value (axes.py), beside the records.
@@ -23,7 +24,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ..cost import UnitCosts
+from ..cost import DEFAULTS, UnitCosts
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from ..outputs import write
@@ -43,7 +44,7 @@ from .walk import Found, Least, WholeFront, walk
 OUT = RESULTS / "search"
 #: Columns of a row beside the figures of its set.
 KEYS = ("sweep", "part", "kind", "objective", "protocol", "records", "record_bits", "name")
-COLUMNS = (*KEYS, *(f.name for f in fields(Figures)), "score", "gadget_length", "varied", "set")
+COLUMNS = (*KEYS, *(f.name for f in fields(Figures)), "score", "gadget_length", "varied", "set", "machine")
 TABLES = "[[search]], [best], [front], [committed], [[application]] or [[grid]] tables"
 Row = dict[str, Any]
 
@@ -78,10 +79,19 @@ def read(path: Path) -> dict[str, Any]:
         document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise BoundsError(f"{path}: {error}. It holds {TABLES}") from None
-    unknown = set(document) - {"title", "search", "best", "front", "committed", "application", "grid"}
-    if unknown or len(document) == ("title" in document):
+    tables = document.keys() - {"title", "costs"}
+    unknown = tables - {"search", "best", "front", "committed", "application", "grid"}
+    if unknown or not tables:
         raise BoundsError(f"{path}: {', '.join(sorted(unknown)) or 'nothing'} is no sweep. It holds {TABLES}")
+    given = document.get("costs", "")
+    if not isinstance(given, str) or not costs(document).is_file():
+        raise BoundsError(f"{path}: costs = {given!r} is no file of the repository. Name one of `pirlab calibrate`")
     return document
+
+
+def costs(document: dict[str, Any]) -> Path:
+    """The file of unit costs of a sweep."""
+    return ROOT / document["costs"] if "costs" in document else DEFAULTS
 
 
 def parts(path: Path) -> list[Part]:
@@ -142,7 +152,8 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
     found = [
         (part, _known(folder, part, Evaluator(part.shape, unit_costs, None, updates=part.updates))) for part in wanted
     ]
-    tables = {out / f"{path.stem}.csv": (COLUMNS, [row for _, record in found if record for row in record["rows"]])}
+    rows = [row | {"machine": unit_costs.name} for _, record in found if record for row in record["rows"]]
+    tables = {out / f"{path.stem}.csv": (COLUMNS, rows)}
     grids = [(part, record) for part, record in found if record and part.of_protocol]
     if grids:
         along = [row for part, record in grids for row in axes.lines(record["rows"], part.settings["vary"])]

@@ -164,7 +164,10 @@ def security_entry(mapping: dict, instance: Instance, answer: tuple[str, dict] |
         remarks.append(f"the minimum is over the other attacks: no figure for {', '.join(open_attacks)}")
     if any(dict(r.details).get("beta") == LEAST_BLOCK for r in results):
         remarks.append(AT_FLOOR)
-    if source == "fast_only" and cheapest is None:
+    if source == "fast_only" and cheapest is None and "at_least" in content:
+        entry |= {"bits": content["at_least"], "at_least": True}
+        remarks.append(f"the fast model says only that every attack takes {content['at_least']} bits or more")
+    elif source == "fast_only" and cheapest is None:
         entry["source"] = "none"
         problem += f"; {results[0].failed}"
     elif source == "fast_only":

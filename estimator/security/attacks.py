@@ -1,6 +1,8 @@
 """The attacks that are run, and their cost models of lattice reduction."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 #: The model whose minimum is called the security of an instance, and the basis shape.
 MODEL = "MATZOV"
@@ -79,6 +81,11 @@ def time_limit(attack: str, limit: float | None) -> float:
 def needed(density: float) -> tuple[str, ...]:
     """The attacks under MODEL without which nothing is said to reach the target: hybrids decide for sparse secrets."""
     return ATTACKS[MODEL] + (HYBRIDS if density < LEAST_DENSITY else ())
+
+
+def entry_text(entry: Mapping[str, Any], target: float = SECURITY_TARGET) -> str:
+    """The bits of an instance, or that it has at least these."""
+    return f"at least {entry['bits']:g}" if entry.get("at_least") else bits_text(entry["bits"], target)
 
 
 def bits_text(bits: float | None, target: float = SECURITY_TARGET) -> str:

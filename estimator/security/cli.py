@@ -28,7 +28,7 @@ from .attacks import (
     MODEL,
     TIMEOUT,
     AttackResult,
-    bits_text,
+    entry_text,
 )
 from .instance import Instance, unusable
 
@@ -123,7 +123,7 @@ def _audit(options: argparse.Namespace) -> int:
         document = audit(experiment, published, descriptions, options.security, options.timeout)
         write(options.out, json.dumps(document, indent=1) + "\n")
         for row in document["sets"]:
-            bits = "unknown" if row["bits"] is None else f"{row['bits']:.1f} bits"
+            bits = entry_text(row) + (" bits" if row["bits"] is not None else "")
             print(f"{row['id']}: {bits}, {row['source']} ({row['estimator_commit'] or 'no estimator'})")
     return 0
 
@@ -155,7 +155,8 @@ def _verdict(description: dict, entries: list[dict]) -> str:
     least = weakest(entries)
     if least is None:
         return "unknown, not every instance has a figure"
-    bits = f"{bits_text(least)} bits" + (" (broken: as low as the estimator goes)" if least < BROKEN_BELOW else "")
+    text = next(entry_text(entry) for entry in entries if entry["bits"] == least)
+    bits = f"{text} bits" + (" (broken: as low as the estimator goes)" if least < BROKEN_BELOW else "")
     if any(entry["bits"] is None for entry in entries):
         return f"missed, at most {bits}: not every instance has a figure"
     open_attacks = _undecided(description, entries)

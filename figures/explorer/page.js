@@ -5,6 +5,8 @@ const NAMES = new Map(DATA.protocols.map((p) => [p.id, p.name])).set("download",
 const COLOURS = new Map(DATA.protocols.map((p) => [p.id, p.colour])).set("download", "#000000");
 const METRICS = new Map(DATA.metrics.map((m) => [m.key, m]));
 const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right"];
+// A protocol keeps its shape, whatever else is shown. Those of one colour are eight apart: every eight begin one shape later.
+const SHAPE = new Map([...NAMES.keys()].map((id, i) => [id, SHAPES[(i + Math.floor(i / SHAPES.length)) % SHAPES.length]]));
 const PRESETS = { "100 Mbit/s, 50 ms": [50, 100], "50 Mbit/s, 20 ms": [20, 50], "1 Gbit/s, 10 ms": [10, 1000], "10 Mbit/s, 80 ms": [80, 10] };
 const MOST_LINES = 300;
 
@@ -68,7 +70,7 @@ function fill() {
   for (const row of ordered) option(FORM.shape, row.shape, shapeText(row));
   option(FORM.machine, "", "all, kept apart");
   for (const machine of new Set(ROWS.map((row) => row.machine).filter(Boolean))) option(FORM.machine, machine, machine);
-  option(FORM.preset, "", "as below");
+  option(FORM.preset, "", "as given");
   for (const name of Object.keys(PRESETS)) option(FORM.preset, name, name);
   for (const { key, name } of DATA.metrics) for (const axis of ["x", "y"]) option(FORM[axis], key, name);
   const box = document.getElementById("protocols");
@@ -89,11 +91,13 @@ const DEFAULTS = {
   ...DATA.prices,
 };
 
-// The row whose details are shown, as the address names it.
-let opened = "";
+// What no field of the form has, and the address does: the row whose details are shown, and the column that sorts the table.
+let opened = "", sorted = ["total", 1];
 
+// What is in no record has a short name of all that tells it from other rows.
 function nameOf(row) {
-  return row.id ?? [row.protocol, row.set, row.shape, row.status].join(" ");
+  const all = [row.set, row.shape, row.status, row.machine, row.parameters].join();
+  return row.id ?? `${row.protocol}-${[...all].reduce((hash, letter) => Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0, 2166136261).toString(36)}`;
 }
 
 function protocolBoxes() {
@@ -107,6 +111,8 @@ function put(state) {
     else FORM[name].value = given;
   }
   opened = state.get("open") ?? "";
+  const [by, direction] = (state.get("sort") ?? "total").split(" ");
+  sorted = [by, direction ? -1 : 1];
   const hidden = new Set((state.get("without") ?? "").split(",").filter(Boolean));
   for (const box of protocolBoxes()) box.checked = !hidden.has(box.value);
 }
@@ -126,6 +132,7 @@ function remember(state) {
   for (const [name, value] of Object.entries(DEFAULTS)) if (String(state[name] ?? "") !== String(value)) words.set(name, state[name] ?? "");
   if (state.without.length) words.set("without", state.without.join(","));
   if (opened) words.set("open", opened);
+  if (sorted.join() !== "total,1") words.set("sort", `${sorted[0]}${sorted[1] < 0 ? " down" : ""}`);
   history.replaceState(null, "", `#${words}`);
 }
 
@@ -144,7 +151,7 @@ function scored(row, state) {
 
 function downloads(shapes) {
   return shapes.map(({ records, record_bits }) => complete({
-    protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "searched", security: null, failure: null, upload: 0, parameters: null,
+    protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "computed", security: null, failure: null, upload: 0, parameters: null,
     download: Math.ceil(records * record_bits / 8), hint: 0, keys: 0, serves: null, query_s: 0, answer_s: 0, extract_s: 0, setup_s: 0, client: 0,
     server: Math.ceil(records * record_bits / 8), machine: null, marks: "", place: "", id: null, command: "",
   }));
@@ -186,11 +193,19 @@ function colourScale(rows, by) {
   return { field: "name", type: "nominal", title: "Protocol", scale: { domain: ids.map((id) => NAMES.get(id)), range: ids.map((id) => COLOURS.get(id)) } };
 }
 
-function axis(key) {
+// Powers of ten; over few of them twice and five times these, too.
+function ticks(values) {
+  const least = Math.log10(Math.min(...values)), most = Math.log10(Math.max(...values)), steps = most - least > 3 ? [1] : [1, 2, 5];
+  const powers = Array.from({ length: Math.ceil(most) - Math.floor(least) + 1 }, (_, i) => Math.floor(least) + i);
+  return powers.flatMap((power) => steps.map((step) => step * 10 ** power));
+}
+
+function axis(key, rows) {
   const { name, written: form } = METRICS.get(key);
   const log = !["bits", "power"].includes(form);
-  const label = { bytes: "format(datum.value, '.3s') + 'B'", seconds: "format(datum.value, '~s') + 's'" }[form];
-  return { field: key, type: "quantitative", title: name, scale: log ? { type: "log", nice: true } : { zero: false }, axis: label ? { labelExpr: label, grid: true } : { grid: true } };
+  const label = { bytes: "format(datum.value, '~s') + 'B'", seconds: "datum.value < 1 ? format(datum.value, '~s') + 's' : format(datum.value, ',') + ' s'" }[form];
+  const marks = { grid: true, ...(log && { values: ticks(rows.map((row) => row[key])) }), ...(label && { labelExpr: label }) };
+  return { field: key, type: "quantitative", title: name, scale: log ? { type: "log", nice: true } : { zero: false }, axis: marks };
 }
 
 let embedded = null;
@@ -199,19 +214,24 @@ async function draw(rows, front, state) {
   document.getElementById("chart").hidden = !rows.length;
   if (!rows.length) return;
   const ids = [...NAMES.keys()].filter((id) => rows.some((row) => row.protocol === id));
-  const domain = ids.map((id) => NAMES.get(id)), range = ids.map((_, i) => SHAPES[i % SHAPES.length]);
+  const domain = ids.map((id) => NAMES.get(id)), range = ids.map((id) => SHAPE.get(id));
+  const [x, y] = [state.x, state.y].map((key) => axis(key, rows));
   const encoding = {
-    x: axis(state.x), y: axis(state.y), color: colourScale(rows, state.colour), shape: { field: "name", type: "nominal", title: "Protocol", scale: { domain, range } },
+    x, y, color: colourScale(rows, state.colour), shape: { field: "name", type: "nominal", title: "Protocol", scale: { domain, range } },
     size: { condition: { test: "datum.status === 'searched'", value: 28 }, value: 75 },
     tooltip: [{ field: "name", title: "protocol" }, { field: "set" }, { field: "status" }, { field: "text_x", title: METRICS.get(state.x).name }, { field: "text_y", title: METRICS.get(state.y).name }, { field: "text_security", title: "security, bits" }],
   };
   const points = (filled) => ({ data: { values: rows.filter((row) => (row.status === "measured") === filled) }, mark: { type: "point", filled, opacity: 0.9, strokeWidth: 1.4 }, encoding });
-  const line = { data: { values: front }, mark: { type: "line", interpolate: "step-after", color: "#444", strokeDash: [5, 3], strokeWidth: 1.2 }, encoding: { x: axis(state.x), y: axis(state.y), detail: { field: "of" }, order: { field: state.x } } };
-  // Names beside the front's points tell them apart without colours.
-  const names = { data: { values: front }, mark: { type: "text", align: "left", dx: 7, dy: -7, fontSize: 10 }, encoding: { x: axis(state.x), y: axis(state.y), text: { field: "name" } } };
+  const line = { data: { values: front }, mark: { type: "line", interpolate: "step-after", color: "#444", strokeDash: [5, 3], strokeWidth: 1.2 }, encoding: { x, y, detail: { field: "of" }, order: { field: state.x } } };
+  // Names beside the front's points tell them apart without colours: one where the next protocol begins.
+  const begin = front.filter((row, i) => row.of !== front[i - 1]?.of || row.name !== front[i - 1].name);
+  const names = { data: { values: begin }, mark: { type: "text", align: "left", dx: 7, dy: -7, fontSize: 10 }, encoding: { x, y, text: { field: "name" } } };
+  // The legend stands beside the chart, or below where that leaves too little.
+  const room = document.getElementById("chart").clientWidth, narrow = room < 700, width = narrow ? room - 115 : Math.min(900, room - 290);
+  const legend = { labelFontSize: 12, symbolSize: 90, labelLimit: 220, ...(narrow && { orient: "bottom", columns: 2 }) };
   const spec = {
-    $schema: "https://vega.github.io/schema/vega-lite/v6.json", width: Math.min(900, document.body.clientWidth - 320), height: 430, background: "white",
-    config: { axis: { labelFontSize: 12, titleFontSize: 13 }, legend: { labelFontSize: 12, symbolSize: 90, labelLimit: 220 } },
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json", width, height: 430, background: "white",
+    config: { axis: { labelFontSize: 12, titleFontSize: 13 }, axisX: { titleLimit: width }, axisY: { titleLimit: 430 }, legend },
     layer: [...(front.length > 1 ? [line, names] : []), points(false), points(true)].filter((layer) => layer.data.values.length),
   };
   embedded?.finalize();
@@ -221,7 +241,6 @@ async function draw(rows, front, state) {
 
 const TABLE = ["name", "set", "status", "shape_text", "queries", "threads", "total", "price", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure", "machine"];
 const HEADERS = { name: "Protocol", set: "Set", status: "Row", shape_text: "Database", queries: "Queries", threads: "Threads", total: "Time", price: "Million queries", answer_s: "Answer", upload: "Query", download: "Answer bytes", hint: "Hint, keys", server: "Server", client: "Client", setup_s: "Preprocessing", security: "Security", failure: "Failure", machine: "Machine" };
-let sorted = ["total", 1];
 
 function cell(row, key) {
   if (key === "shape_text") return shapeText(row);
@@ -241,7 +260,7 @@ function tabulate(rows) {
     const th = head.appendChild(document.createElement("th")), button = th.appendChild(document.createElement("button"));
     button.textContent = HEADERS[key];
     if (key === by) th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
-    button.onclick = () => { sorted = [key, by === key ? -direction : 1]; tabulate(rows); };
+    button.onclick = () => { sorted = [key, by === key ? -direction : 1]; remember(chosen()); tabulate(rows); };
   }
   table.tHead.replaceChildren(head);
   table.tBodies[0].replaceChildren(...ordered.slice(0, MOST_LINES).map((row) => {
@@ -249,7 +268,10 @@ function tabulate(rows) {
     line.tabIndex = 0;
     for (const key of TABLE) line.insertCell().textContent = cell(row, key);
     line.onclick = () => open(row);
-    line.onkeydown = (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); open(row); } };
+    line.onkeydown = (event) => {
+      const act = { Enter: () => open(row), " ": () => open(row), ArrowDown: () => line.nextSibling?.focus(), ArrowUp: () => line.previousSibling?.focus() }[event.key];
+      if (act) { event.preventDefault(); act(); }
+    };
     return line;
   }));
   document.getElementById("more").textContent = rows.length > MOST_LINES ? `The first ${MOST_LINES} of ${rows.length} rows.` : `${rows.length} rows.`;
@@ -259,27 +281,45 @@ function open(row) {
   opened = nameOf(row);
   remember(chosen());
   detail(row);
+  document.getElementById("detail").scrollIntoView({ block: "nearest" });
 }
 
 function detail(row) {
   const box = document.getElementById("detail"), list = document.createElement("dl"), title = document.createElement("h2");
   title.textContent = `${row.name} ${row.set}`;
   const marks = [...row.marks].filter((mark) => DATA.marks[mark]).map((mark) => `${mark} ${DATA.marks[mark]}`).join("; ");
-  const lines = [["database", cell(row, "shape_text")], ["row", row.status], ["queries in a request", row.queries], ["threads", row.threads], ["machine", row.machine],
+  const lines = [["Database", cell(row, "shape_text")], ["Row", row.status], ["Queries in a request", row.queries], ["Threads", row.threads], ["Machine", row.machine],
     ...DATA.metrics.filter((m) => !["records", "record_bytes"].includes(m.key)).map((m) => [m.name, written(m.key, row[m.key])]),
-    ["set", row.parameters], ["marks", marks], ["experiment and row", row.place], ["record", row.id]];
+    ["Set", row.parameters], ["Marks", marks], ["Experiment and row", row.place], ["Record", row.id], ["File of the record", row.file]];
   for (const [name, value] of lines) if (value !== null && value !== undefined && value !== "") {
     list.appendChild(document.createElement("dt")).textContent = name;
     list.appendChild(document.createElement("dd")).textContent = value;
   }
   box.replaceChildren(title, list);
-  if (row.command) {
-    const line = box.appendChild(document.createElement("p"));
-    line.textContent = row.status === "searched" ? "This search finds it: " : "This command measures it: ";
-    line.appendChild(document.createElement("code")).textContent = row.command;
-  }
+  command(row.status === "searched" ? "This search finds it" : "This command measures it", row.command);
+  command("This command prints the record", DATA.show && row.file && `${DATA.show} ${row.id}`);
+  const seconds = WRITTEN.seconds, bytes = WRITTEN.bytes, number = power;
+  listed(["Phase", "Median", "First quartile", "Third quartile", "Samples"], row.phases?.map(([name, low, median, high, count]) =>
+    [name, seconds(median), ...(count > 1 ? [seconds(low), seconds(high)] : ["", ""]), row.file ? number(count) : "predicted"]));
+  listed(["Noise, measured", "Standard deviations to the threshold", "Samples"], row.margins?.map(([name, margin, count]) => [name, margin < 1000 ? significant(margin) : margin.toExponential(1), number(count)]));
+  listed(["Memory", "Of", "Bytes"], row.held?.map(([side, name, count]) => [name, side, bytes(count)]));
   box.hidden = false;
-  box.scrollIntoView({ block: "nearest" });
+}
+
+function command(what, words) {
+  if (!words) return;
+  const line = document.getElementById("detail").appendChild(document.createElement("p"));
+  line.textContent = `${what}: `;
+  line.appendChild(document.createElement("code")).textContent = words;
+}
+
+function listed(heads, lines) {
+  if (!lines?.length) return;
+  const table = document.getElementById("detail").appendChild(document.createElement("table"));
+  for (const head of [heads, ...lines]) {
+    const line = table.insertRow();
+    for (const text of head) line.appendChild(document.createElement(head === heads ? "th" : "td")).textContent = text;
+  }
 }
 
 // Rows of each machine, with those of none (downloading everything); times of two machines are never compared.
@@ -320,6 +360,7 @@ async function show() {
   tabulate(rows);
   const row = rows.find((row) => nameOf(row) === opened);
   if (row) detail(row);
+  else document.getElementById("detail").hidden = true;
   const fronts = state.front && state.shape ? byMachine(drawn).flatMap(([of, own]) => frontOf(own, state.x, state.y).map((row) => ({ ...row, of }))) : [];
   await draw(drawn, fronts, state);
 }
@@ -330,6 +371,7 @@ FORM.preset.onchange = () => {
   const found = PRESETS[FORM.preset.value];
   if (found) [FORM.round_trip.value, FORM.bandwidth.value] = found;
 };
+for (const field of [FORM.round_trip, FORM.bandwidth]) field.onchange = () => { FORM.preset.value = ""; };
 for (const [id, checked] of [["all", true], ["none", false]]) document.getElementById(id).onclick = () => { for (const box of protocolBoxes()) box.checked = checked; show(); };
 FORM.addEventListener("change", show);
 FORM.addEventListener("submit", (event) => event.preventDefault());

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import vl_convert
-from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.search.bounds import SEEDS, Network, Prices
 
 from ..lib.inputs import Inputs
@@ -45,11 +44,10 @@ class Explorer:
 
 def make(inputs: Inputs) -> Explorer:
     """The explorer of records, predictions and a search's fronts."""
-    found = list(rows.shown(inputs.rows))
-    sweeps = inputs.arguments.sweeps
-    machine = UnitCosts.load(DEFAULTS).machine.split(";")[0].split(":")[0]
+    sweeps, unpacked = inputs.arguments.sweeps, inputs.arguments.unpacked
+    found = list(rows.shown(inputs.rows, unpacked))
     for sweep in sweeps:
-        found += rows.searched(sweep, machine)
+        found += rows.searched(sweep)
     known = {row[0] for row in found}
     prices, network = Prices.load(), Network()
     return Explorer(
@@ -70,6 +68,10 @@ def make(inputs: Inputs) -> Explorer:
                 "hint_queries": network.hint_queries,
             },
             "seeds": SEEDS,
-            "prices": {"core_hour": 3600 * prices.core_second, "gigabyte": 1e9 * prices.download_byte},
+            "show": SPEC.words["show"] if unpacked else None,
+            "prices": {
+                "core_hour": round(3600 * prices.core_second, 6),
+                "gigabyte": round(1e9 * prices.download_byte, 6),
+            },
         }
     )

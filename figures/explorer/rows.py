@@ -2,13 +2,14 @@
 
 import csv
 import shlex
-import statistics
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pirlab_estimator.machine import machine_name
 from pirlab_estimator.sets import options_with
 
+from ..lib.frame import quartiles
 from ..lib.marks import PREDICTED, marks_of
 from ..lib.units import has
 
@@ -20,16 +21,38 @@ COMMITTED = "committed"
 """The kind of a sweep's rows that are of committed sets."""
 
 
+def _phases(row: Row) -> list[list[Any]]:
+    """Of each phase of a request its name, first quartile, median and third quartile of its seconds, and how many."""
+    timed = [(phase["name"], phase["seconds"]) for phase in row["phases"] or [] if phase["seconds"]]
+    return [[name, *quartiles(seconds), len(seconds)] for name, seconds in timed]
+
+
 def _seconds(row: Row, name: str) -> float | None:
     """The median seconds of a phase of a request."""
-    samples = [phase["seconds"] for phase in row["phases"] or [] if phase["name"] == name and phase["seconds"]]
-    return statistics.median(samples[0]) if samples else None
+    return next((median for phase, _, median, *_ in _phases(row) if phase == name), None)
+
+
+def _margins(row: Row) -> list[list[Any]]:
+    """Of each stage whose noise was measured its name, the standard deviations to its threshold, and the samples."""
+    return [[stage["stage"], stage["margin"], stage["samples"]] for stage in row.get("noise") or []]
+
+
+def _parts(row: Row, *sides: str) -> list[list[Any]]:
+    """What these sides hold while queries are served: side, name and bytes."""
+    memory = (row["description"] or {}).get("memory", {})
+    return [[side, part["name"], part["bytes"]] for side in sides for part in memory.get(side, [])]
+
+
+def _held(row: Row) -> list[list[Any]]:
+    """What both sides hold, and the most bytes that the program took: as measured, where it ran, and as described."""
+    measured = [] if row["status"] == PREDICTED else [["program", "peak", row["peak_bytes"]]]
+    described = ["program", "peak, described", row["described_peak_bytes"]]
+    return [*_parts(row, "server", "client"), *measured, described]
 
 
 def _memory(row: Row, side: str) -> int | None:
     """The bytes that a side holds while it serves queries."""
-    described = row["description"]
-    return sum(part["bytes"] for part in described["memory"][side]) if described else None
+    return sum(part[-1] for part in _parts(row, side)) if row["description"] else None
 
 
 def _serves(row: Row) -> int | None:
@@ -37,11 +60,6 @@ def _serves(row: Row) -> int | None:
     messages = (row["description"] or {}).get("messages", [])
     counts = [message.get("queries_served") for message in messages if message["phase"] == "offline"]
     return min((count for count in counts if count is not None), default=None)
-
-
-def _machine(row: Row) -> str | None:
-    """The processor that ran the row, or whose unit costs predict it."""
-    return row["cpu"] or ((row.get("prediction") or {}).get("unit_costs") or {}).get("machine")
 
 
 def _command(row: Row) -> str:
@@ -77,28 +95,46 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "setup_s": lambda row: row["preprocess_s"],
     "server": lambda row: _memory(row, "server"),
     "client": lambda row: _memory(row, "client"),
-    "machine": _machine,
+    "machine": lambda row: row["machine"],
     "marks": lambda row: "".join(marks_of(row)),
     "place": lambda row: "/".join(filter(None, (row["experiment"], row["row"]))),
     "id": lambda row: row["id"],
+    "file": lambda row: row["path"],
+    "phases": _phases,
+    "margins": _margins,
+    "held": _held,
     "parameters": lambda row: ((row["description"] or {}).get("parameters") or {}).get("path"),
     "command": _command,
 }
 
 
-def shown(rows: Iterable[Row]) -> Iterator[list[Any]]:
-    """The columns of every row that has numbers."""
+def shown(rows: Iterable[Row], unpacked: Path | None = None) -> Iterator[list[Any]]:
+    """The columns of every row that has numbers. unpacked: the folder from which the files of records are named."""
+    above = f"{unpacked.as_posix()}/" if unpacked else ""
+    rows = [row for row in rows if row["status"] in SHOWN]
+    for row, machine in zip(rows, _machines(rows), strict=True):
+        named = row | {"path": (row["path"] or "").removeprefix(above), "machine": machine}
+        yield [_plain(of(named)) for of in COLUMNS.values()]
+
+
+def _machines(rows: list[Row]) -> Iterator[str | None]:
+    """The machine that ran each row, or whose unit costs predict it. These name its processor; where two machines that
+    ran rows have this one, nothing tells which of them it is."""
+    ran: dict[str | None, set[str]] = {}
     for row in rows:
-        if row["status"] in SHOWN:
-            yield [_plain(of(row)) for of in COLUMNS.values()]
+        if row["document"]:
+            ran.setdefault(row["cpu"], set()).add(machine_name(row["document"]))
+    for row in rows:
+        processor = ((row.get("prediction") or {}).get("unit_costs") or {}).get("machine")
+        known = ran.get(processor, set())
+        yield machine_name(row["document"]) if row["document"] else next(iter(known)) if len(known) == 1 else processor
 
 
-def searched(sweep: Path, machine: str) -> Iterator[list[Any]]:
-    """The columns of every set of a sweep's CSV, with seconds predicted of a machine: found ones, which their search
-    finds again, and committed ones."""
+def searched(sweep: Path) -> Iterator[list[Any]]:
+    """The columns of every set of a sweep's CSV: found ones, which their search finds again, and committed ones."""
     for line in _lines(sweep):
         if not line["refused"]:
-            yield [_plain(value) for value in _found(line, machine).values()]
+            yield [_plain(value) for value in _found(line).values()]
 
 
 def refused(sweep: Path) -> Iterator[list[Any]]:
@@ -113,7 +149,7 @@ def _lines(sweep: Path) -> Iterator[dict[str, str]]:
         yield from csv.DictReader(file)
 
 
-def _found(line: dict[str, str], machine: str) -> Row:
+def _found(line: dict[str, str]) -> Row:
     number = {key: float(line[key]) for key in FIGURES if line.get(key)}
     records, bits = int(line["records"]), int(line["record_bits"])
     shape = ["--records", str(records), "--record-bits", str(bits)]
@@ -125,7 +161,7 @@ def _found(line: dict[str, str], machine: str) -> Row:
     row: Row = dict.fromkeys(COLUMNS)
     row |= {"protocol": line["protocol"], "set": line["name"], "records": records, "record_bits": bits}
     row |= {"queries": 1, "threads": 1, "status": status, "marks": "", "place": "", "command": shlex.join(words)}
-    row |= {"machine": machine, "parameters": parameters}
+    row |= {"machine": line["machine"], "parameters": parameters}
     row |= {FIGURES[key]: value for key, value in number.items()}
     # A search has one figure for the client's seconds.
     return row | {"extract_s": 0.0}
@@ -150,6 +186,8 @@ FIGURES = {
 
 def _plain(value: Any) -> Any:
     """A value as JSON has it, with six digits; None for what is missing."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
     if isinstance(value, str) or not has(value):
         return value if isinstance(value, str) else None
     number = float(value)

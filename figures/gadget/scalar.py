@@ -1,6 +1,6 @@
 """Tables 2 to 5 of the gadget paper: time of one scalar, whole and by sub-algorithm, with the printed numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,7 +64,7 @@ def whole(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> T
             cells[f"{family}_here"], cells[f"{family}_paper"] = times
             if family == "zy22":
                 cells["dither_here"], _ = _beside(record, family, "dither", None, data)
-        rows.append(Row(cells, next((r.id for r in found.values() if r), "")))
+        rows.append(Row(cells, _ids(found.values())))
     return _table(columns, rows, data, own, table=which, what="one scalar", bits=WHOLE[which])
 
 
@@ -81,14 +81,18 @@ def parts(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> T
     for family, names in PARTS.items():
         known = any(printed.time(which, family, base, f"phase_{names[0]}") is not None for base in bases[:1])
         for part in names if known or find(own, PRIMITIVE, family=family) else ():
-            cells, ids = {"family": Cell(FAMILIES[family]), "part": Cell(part_name(part))}, ""
-            for base in bases:
-                record = find(own, PRIMITIVE, family=family, base=base)
+            cells = {"family": Cell(FAMILIES[family]), "part": Cell(part_name(part))}
+            found = {base: find(own, PRIMITIVE, family=family, base=base) for base in bases}
+            for base, record in found.items():
                 times = _beside(record, family, part, printed.time(which, family, base, f"phase_{part}"), data)
                 cells[f"{base}_here"], cells[f"{base}_paper"] = times
-                ids = ids or (record.id if record else "")
-            rows.append(Row(cells, ids))
+            rows.append(Row(cells, _ids(found.values())))
     return _table(columns, rows, data, own, table=which, what="each sub-algorithm", bits=BY_PART[which])
+
+
+def _ids(records: Iterable[Primitive | None]) -> str:
+    """The ids of the records that there are."""
+    return " ".join(record.id for record in records if record)
 
 
 def _table(columns: list[Column], rows: list[Row], data: Data, own: list[Primitive], **said: Any) -> Table:

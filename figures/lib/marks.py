@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pirlab_estimator.security.attacks import bits_text
+from pirlab_estimator.security.attacks import bits_text, entry_text
 
 from .data import data
 from .protocols import protocol_name, series_name
@@ -201,11 +201,11 @@ def weakest(rows: list[dict[str, Any]]) -> str:
     if not found:
         return ""
     _, name, entry = min(found.values(), key=lambda each: each[:2])
-    instance, attack, source = (str(entry[key]).replace("_", " ") for key in ("instance", "attack", "source"))
+    known = [str(entry[key]).replace("_", " ") for key in ("instance", "attack", "source") if entry[key]]
     text = (
         "Security is the least over every key and ciphertext an attacker sees and over the attacks that ran; of the "
-        f"sets that reach their target, {name} has the least: {bits_text(entry['bits'])}{without_symbols(entry)} bits "
-        f"({instance}, {attack}, {source})."
+        f"sets that reach their target, {name} has the least: {entry_text(entry)}{without_symbols(entry)} bits "
+        f"({', '.join(known)})."
     )
     return f"{text} {without_text(lacking)}".rstrip()
 

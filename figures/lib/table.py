@@ -20,6 +20,8 @@ from .output import csv_text, rst_escape, write
 from .protocols import MACROS, PROTOCOLS
 
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
+SHORT = 8
+"""Characters of a record's id that tell it from all others on a page."""
 TEX_SPECIAL: dict[str, str] = data("lib")["tex"]
 TEX_SYMBOL = {mark.symbol: mark.tex for mark in EVERY}
 FORMS = Environment(
@@ -124,11 +126,16 @@ class Column:
 
 @dataclass
 class Row:
-    """Cells by column key; a row without a number says why in `status` instead, from column `status_from` on."""
+    """Cells by column key, and the ids of the records they are of, with spaces between; a row without a number says why
+    in `status` instead, from column `status_from` on."""
 
     cells: Mapping[str, Cell]
     record_id: str = ""
     status: str | None = None
+
+    def short_ids(self) -> str:
+        """The beginnings of its records' ids, as Markdown."""
+        return " ".join(f"`{each[:SHORT]}`" for each in self.record_id.split())
 
 
 def footnotes_of(
@@ -162,6 +169,11 @@ class Table:
     def hidden(self, row: Row) -> int:
         """The columns in whose place a row's status stands."""
         return len(self.columns) - len(self.shown(row))
+
+    @property
+    def has_records(self) -> bool:
+        """Whether any row is of a record; Markdown then has a column of them."""
+        return any(row.record_id for row in self.rows)
 
     @property
     def all_notes(self) -> list[str]:

@@ -1,4 +1,5 @@
-"""How far every decision of a Pirouette answer is from failing: predicted for any database, and measured."""
+"""How far every decision of an answer is from failing, of Pirouette, Pirouette^H and T-Respire: predicted for any
+database, and measured."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf, log2, sqrt
@@ -8,12 +9,14 @@ import pandas as pd
 
 from ..lib.cells import series
 from ..lib.marks import ASSUMED, marks_of, provenance
-from ..lib.protocols import series_name
+from ..lib.protocols import PAPERS, place, protocol_name, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
 from ..lib.units import shape_text, significant
+from .sets import PAPER
 from .steps import shown
 
+PROTOCOLS: list[str] = PAPERS[PAPER]["decisions"]
 KINDS: dict[str, str] = spec("pirouette/decisions").words
 LEAST = 8.2
 """Standard deviations that every decision has to keep."""
@@ -36,7 +39,7 @@ def pooled(stages: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def lines(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """One line a set, database and stage that decides, over all records of it."""
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in shown(every):
+    for row in shown(every, PROTOCOLS):
         groups.setdefault((row["set"], row["sha256"], row["records"], row["record_bits"]), []).append(row)
     found = []
     for rows in groups.values():
@@ -51,7 +54,7 @@ def lines(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             promised = own["threshold"] / deviation if deviation else None
             least = min(value for value in (margin, promised) if value is not None)
             found.append(
-                {key: rows[0][key] for key in ("set", "records", "record_bits")}
+                {key: rows[0][key] for key in ("protocol", "set", "records", "record_bits")}
                 | {"kind": kind, "stage": stage, "threshold": own["threshold"], "decisions": predicted.get("decisions")}
                 | {"predicted_stddev": deviation, "predicted_margin": promised}
                 | {"log2_failure": predicted.get("log2_failure_bound"), "samples": own["samples"], "keys": own["keys"]}
@@ -84,7 +87,7 @@ SPEC = spec(
 def table(every: Sequence[dict[str, Any]]) -> Table:
     """The margins by kind of decision, with the smallest of each kind as a note."""
     found = lines(every)
-    rows = [SPEC.row(line, line["rows"][0]["id"]) for line in found]
+    rows = [SPEC.row(line, " ".join(row["id"] for row in line["rows"])) for line in found]
     shown_of = {row["id"]: row for line in found for row in line["rows"]}
     said: dict[str, Any] = {"smallest": _smallest(found), "sums": _sums(found)}
     return SPEC.table(rows, found, provenance=provenance(list(shown_of.values())), **said)
@@ -97,16 +100,20 @@ def _margin(value: float | None) -> Cell:
 
 
 def _smallest(found: Sequence[Mapping[str, Any]]) -> str:
-    """The smallest margin of each kind, predicted and measured, over the sets that reach both targets."""
+    """The smallest margin of a protocol's decisions of each kind, predicted and measured, over the sets that reach both
+    targets."""
     sound = [line for line in found if not {"insecure", "failing"} & set(marks_of(line["rows"][0]))]
     parts = []
-    for kind in dict.fromkeys(KINDS.values()):
-        own = [line for line in sound if line["kind"] == kind]
-        promised = [line["predicted_margin"] for line in own if line["predicted_margin"] is not None]
-        if own:
-            measured = _margin(min(line["measured_margin"] for line in own)).text
-            parts.append(f"{kind} {_margin(min(promised, default=None)).text} predicted, {measured} measured")
-    return f"Smallest margins of sets without † or ‡, in standard deviations: {'; '.join(parts)}." if parts else ""
+    for protocol in sorted({line["protocol"] for line in sound}, key=place):
+        kinds = []
+        for kind in dict.fromkeys(KINDS.values()):
+            own = [line for line in sound if (line["protocol"], line["kind"]) == (protocol, kind)]
+            promised = [line["predicted_margin"] for line in own if line["predicted_margin"] is not None]
+            if own:
+                measured = _margin(min(line["measured_margin"] for line in own)).text
+                kinds.append(f"{kind} {_margin(min(promised, default=None)).text} predicted, {measured} measured")
+        parts.append(f"{protocol_name(protocol)}: {'; '.join(kinds)}.")
+    return f"Smallest margins of sets without † or ‡, in standard deviations. {' '.join(parts)}" if parts else ""
 
 
 def _sums(found: Sequence[Mapping[str, Any]]) -> str:

@@ -52,7 +52,7 @@ def _lines(row: Document, costs: UnitCosts, of: Steps) -> Iterator[dict[str, Any
 
 def table(every: Sequence[dict[str, Any]], costs: UnitCosts, of: Steps = PIROUETTE) -> Table:
     """A line a step of each measured answer, below those of its keys."""
-    rows = shown(every, of)
+    rows = shown(every, of.protocols)
     lines: list[Row] = []
     data: list[dict[str, Any]] = []
     for row in rows:

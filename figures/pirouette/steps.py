@@ -8,7 +8,7 @@ from pirlab_estimator.cost.operations import transform
 from ..lib.frame import quartiles
 from ..lib.marks import PREDICTED
 from ..lib.output import words
-from ..lib.protocols import STEPS, Steps
+from ..lib.protocols import STEPS
 
 PIROUETTE = STEPS["pirouette-phases"]
 OVERLAPPED = {"conversion": words("digits bits rgsw")}
@@ -33,10 +33,12 @@ def answer_transforms(description: Document) -> int:
     return sum(count for step in steps for name, count in step.items() if transform(name))
 
 
-def shown(rows: Sequence[dict[str, Any]], of: Steps = PIROUETTE, predictions: bool = False) -> list[dict[str, Any]]:
-    """Answers with their steps, by database, protocol and threads: measured ones, and predicted ones if asked for."""
+def shown(
+    rows: Sequence[dict[str, Any]], protocols: Sequence[str] = PIROUETTE.protocols, predictions: bool = False
+) -> list[dict[str, Any]]:
+    """Answers of protocols by database, protocol and threads: measured ones, and predicted ones if asked for."""
     wanted = ("ok", PREDICTED) if predictions else ("ok",)
-    found = [row for row in rows if row["protocol"] in of.protocols and row["status"] in wanted]
+    found = [row for row in rows if row["protocol"] in protocols and row["status"] in wanted]
     key = words("records record_bits protocol set threads repetitions")
     return sorted(found, key=lambda row: [row[name] for name in key])
 

@@ -108,9 +108,10 @@ def _costed(
         one = seconds if block["threads"] == 1 else one
         speedup = one / seconds if one and block["threads"] > 1 else None
         beside = series_name(answer["protocol"], answer["set"])
+        marks = dict.fromkeys([*marks_of(block), *marks_of(answer)])
         what = f"here, costed: {count:.0f} blocks of {significant(each, 3)} s and {beside}"
         cells = {
-            "source": Cell(what, symbols(dict.fromkeys([*marks_of(block), *marks_of(answer)]))),
+            "source": Cell(what, symbols(marks)),
             "threads": Cell(str(block["threads"])),
             "security": security(block),
             "query_size": _total("query_size", count * BLOCK_BYTES),
@@ -120,7 +121,8 @@ def _costed(
             "ratio": _ratio(seconds / printed if printed else None),
         }
         line = {"source": "costed", "config": f"threads={block['threads']}", "server_time": seconds, "status": "costed"}
-        yield Row(_head(key) | cells, block["id"] or ""), line | {"speedup": speedup, "record_id": block["id"]}
+        line |= {"speedup": speedup, "marks": " ".join(marks), "record_id": block["id"]}
+        yield Row(_head(key) | cells, block["id"] or ""), line
 
 
 def _split(configs: Mapping[str, dict[str, float]], rows: list[dict[str, Any]]) -> str:

@@ -4,7 +4,7 @@ experiments/expected/headline.csv has what a paper claims; `claims` of specs.tom
 CSV, say the same of ours, and what is made of them. A cell is the first row with a value that a query finds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,9 @@ SPEC = spec("runs/headline")
 CLAIMS: list[dict[str, Any]] = data("runs")["claims"]
 UNANSWERED: dict[str, str] = data("runs")["unanswered"]
 """Where the other claims are answered, by their ids."""
+REMARKS: dict[str, str] = data("runs")["remarks"]
+"""What has to be known of our numbers, by the ids of claims."""
+COSTED = "the paper's form, costed"
 
 
 def _cell(frame: pd.DataFrame, query: str, columns: str) -> tuple[float, list[str]] | None:
@@ -52,6 +55,14 @@ def found(claim: dict[str, Any], frame: pd.DataFrame) -> tuple[list[float], list
     return values, [mark.key for mark in EVERY if mark.key in marks]
 
 
+def _entries() -> Iterator[dict[str, Any]]:
+    """The claims, each before the same of the paper's form, whose seconds are costed."""
+    for claim in CLAIMS:
+        yield claim
+        if "costed" in claim:
+            yield claim | {"own": claim["costed"], "of": COSTED}
+
+
 def _text(value: float, unit: str) -> str:
     """A value in a claim's unit: large counts as powers of ten, as the papers print them."""
     if unit == "count":
@@ -70,12 +81,14 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
     papers = pd.read_csv(expected / "headline.csv", dtype=str, keep_default_na=False).set_index("id")
     rows: list[Row] = []
     lines: list[dict[str, Any]] = []
-    for claim in CLAIMS:
+    for claim in _entries():
         printed = dict(papers.loc[claim["id"]])
         files = [path for folder in folders if (path := folder / f"{claim['table']}.csv").is_file()]
         frame = pd.read_csv(files[-1], dtype=str, keep_default_na=False) if files else None
         values, marks = ([], []) if frame is None else found(claim, frame)
-        line = printed | {key: claim[key] for key in ("id", "table")} | {"marks": " ".join(marks)}
+        if not values and claim.get("of") == COSTED:
+            continue
+        line = printed | {key: claim.get(key, "") for key in ("id", "table", "of")} | {"marks": " ".join(marks)}
         unit = printed["unit"].removesuffix("count")
         cells = {"claim": Cell(printed["claim"]), "printed": Cell(f"{printed['value']} {unit}".rstrip())}
         cells["table"] = Cell(claim["table"].replace("/table-", ", ") + (f": {claim['of']}" if "of" in claim else ""))
@@ -89,4 +102,4 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
             line |= {"here_low": low, "here_high": high, "ratio_low": ratios[0], "ratio_high": ratios[1]}
         rows.append(Row(cells, "", None if values else "no row of this run has it"))
         lines.append(line)
-    return SPEC.table(rows, lines, left=len(UNANSWERED))
+    return SPEC.table(rows, lines, left=len(UNANSWERED), remarks=[*REMARKS.values()])

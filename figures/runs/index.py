@@ -24,6 +24,7 @@ class Index:
     claims: Table
     folder: Path
     report: str
+    explorer: str
 
     def write(self, prefix: Path) -> list[Path]:
         """Write `prefix`.html, and beside it the claims as headline.csv, .md, .tex, .html and .caption.rst."""
@@ -34,8 +35,8 @@ class Index:
         chosen = [self.folder / f"{stem}{CAPTION}" for stem in SPEC.words["figures"]]
         images = {path: path.with_name(path.name.replace(CAPTION, ".png")) for path in chosen if path in drawings}
         figures = [drawings[path] | {"image": b64encode(png.read_bytes()).decode()} for path, png in images.items()]
-        said = {"table": self.claims, "about": SPEC.words["about"], "report": self.report, "experiments": experiments}
-        page = FORMS.get_template("index.html.j2").render(figures=figures, **said)
+        said = {"table": self.claims, "about": SPEC.words["about"], "report": self.report, "explorer": self.explorer}
+        page = FORMS.get_template("index.html.j2").render(figures=figures, experiments=experiments, **said)
         return [write(prefix, ".html", page), *self.claims.write(prefix.with_name("headline"))]
 
     def _drawing(self, caption: Path, start: Path) -> dict[str, Any]:
@@ -51,5 +52,6 @@ class Index:
 
 def make(inputs: Inputs) -> Index:
     """The page of drawn folders: claims from the last that has their table, links to the files of the last."""
-    folders: list[Path] = inputs.arguments.figures
-    return Index(build(folders, inputs.folder), folders[-1], inputs.arguments.report)
+    given = inputs.arguments
+    folders: list[Path] = given.figures
+    return Index(build(folders, inputs.folder), folders[-1], given.report, given.explorer)

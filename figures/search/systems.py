@@ -1,6 +1,6 @@
-"""All systems over seventeen databases: of each the committed set that is fastest there, its answer time and bytes."""
+"""All systems over seventeen databases: answer times, predicted of committed sets and measured, and bytes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,93 +8,95 @@ import pandas as pd
 from pirlab_estimator.search.bounds import Objective
 from pirlab_estimator.search.evaluate import Figures, Shape
 
+from ..lib.marks import MEANINGS, SYMBOLS
 from ..lib.protocols import place, protocol_name
 from ..lib.units import has, human_bytes, human_seconds, shape_text
+from .measured import Measured, fastest
 
-Serving = dict[tuple[str, Shape], list[dict[str, Any]]]
-Text = Callable[[list[dict[str, Any]], Shape], str]
-Answers = Mapping[tuple[str, int, int], tuple[float, str]]
-"""Median seconds of an answer and the id of its record, by set, records and bits of a record."""
-COMMAND = "`pirlab run params/SET.toml --records N --record-bits W --out r.json` measures a cell again."
-MEASURED = "Of the committed sets that no other one of the protocol undercuts by prediction, the fastest measured."
+Line = dict[str, Any]
+Cells = Mapping[tuple[str, Shape], str]
+"""Texts by protocol and database."""
+COMMAND = (
+    "`pirlab run params/SET.toml --records N --record-bits W --out r.json` measures a cell again, with "
+    "`--with KEY=VALUE` for each value that stands behind the set, `--queries Q` and `--streamed` where these are said."
+)
+MEASURED = (
+    "One thread. Of each protocol the fastest answer of a set that reaches 128 bits and a failure of 2^-40, whether "
+    "the table above has this set or another; of several records of a set the median of their medians. A batch "
+    "of queries stands where no single query was measured."
+)
 
 
-def serving(sweep: Path) -> tuple[list[Shape], Serving]:
-    """The databases of a sweep of committed sets, smallest first, and each protocol's sets at each, fastest first."""
+def serving(sweep: Path) -> tuple[list[Shape], dict[tuple[str, Shape], Line]]:
+    """The databases of a sweep of committed sets, smallest first, and each protocol's fastest set at each."""
     frame = pd.read_csv(sweep)
     frame = frame[frame["kind"] == "committed"]
     shapes = {Shape(int(records), int(bits)) for records, bits in zip(frame["records"], frame["record_bits"])}
-    found: Serving = {}
+    found: dict[tuple[str, Shape], Line] = {}
     for line in frame[frame["refused"].isna()].to_dict("records"):
         shape = Shape(int(line["records"]), int(line["record_bits"]))
         numbers = {key: line[key] for key in ("upload", "download", "hint_bytes", "seconds", "client_seconds")}
         serves = int(line["hint_serves"]) if has(line["hint_serves"]) else None
         line["score"] = Objective("seconds", shape)(Figures(**numbers, hint_serves=serves))
-        found.setdefault((line["protocol"], shape), []).append(line)
-    for lines in found.values():
-        lines.sort(key=lambda line: line["score"])
+        known = found.setdefault((line["protocol"], shape), line)
+        found[line["protocol"], shape] = min(known, line, key=lambda each: each["score"])
     return sorted(shapes, key=lambda shape: (shape.records * shape.record_bits, shape.record_bits)), found
 
 
-def page(sweep: Path, measured: Mapping[str, Answers]) -> str:
+def page(sweep: Path, measured: Sequence[Measured], costs: str) -> str:
     """Tables of an answer's seconds, predicted and measured on each machine, and of the bytes of query and answer, with
-    their sets or records."""
+    their sets or records. costs: the unit costs of the predicted ones, as Markdown."""
     shapes, found = serving(sweep)
-
-    def fastest(of: Answers, lines: list[dict[str, Any]], shape: Shape) -> tuple[float, str, str] | None:
-        """Seconds, set and record."""
-        places = ((line["name"], (line["name"], shape.records, shape.record_bits)) for line in lines)
-        return min(((of[place][0], name, of[place][1]) for name, place in places if place in of), default=None)
-
-    def measured_cell(of: Answers, written: Callable[[float, str, str], str]) -> Text:
-        def text(lines: list[dict[str, Any]], shape: Shape) -> str:
-            known = fastest(of, lines, shape)
-            return written(*known) if known else ""
-
-        return text
-
     parts = [
-        "## Time of an answer, predicted\n\nOne thread, by the committed "
-        "[unit costs](../../estimator/cost/unit_costs.json), which name their machine.",
-        _table(shapes, found, lambda lines, _: human_seconds(lines[0]["seconds"], 2)),
+        f"## Time of an answer, predicted\n\nOne thread, by {costs}.",
+        _table(shapes, {at: human_seconds(line["seconds"], 2) for at, line in found.items()}),
         f"The sets of this table and of the bytes below. {COMMAND}",
-        _list(shapes, found, lambda lines, _: f"`{lines[0]['name']}`"),
+        _list(shapes, {at: f"`{line['name']}`" for at, line in found.items()}),
     ]
-    for name, of in measured.items():
-        parts += [
-            f"## Time of an answer, measured on {name}\n\nOne thread. {MEASURED}",
-            _table(shapes, found, measured_cell(of, lambda seconds, *_: human_seconds(seconds, 2))),
-            f"The records of this table. {COMMAND}",
-            _list(shapes, found, measured_cell(of, lambda _, name, record: f"`{name}`, record `{record}`")),
-        ]
+    for machine in sorted({each.machine for each in measured}):
+        parts += _measured(shapes, machine, [each for each in measured if each.machine == machine])
     parts += [
         "## Bytes of query and answer\n\nHints and keys, which are sent beforehand, are not in it.",
-        _table(shapes, found, lambda lines, _: human_bytes(lines[0]["upload"] + lines[0]["download"], 2)),
+        _table(shapes, {at: human_bytes(line["upload"] + line["download"], 2) for at, line in found.items()}),
     ]
     return "\n\n".join(parts)
 
 
-def _protocols(found: Serving) -> list[str]:
-    return sorted({name for name, _ in found}, key=lambda name: (place(name), name))
+def _measured(shapes: list[Shape], machine: str, measured: Sequence[Measured]) -> list[str]:
+    """The table of a machine, with its marks and records."""
+    there: dict[tuple[str, Shape], list[Measured]] = {}
+    for each in measured:
+        if each.shape in shapes:
+            there.setdefault((each.protocol, each.shape), []).append(each)
+    best = {at: one for at, several in there.items() if (one := fastest(several))}
+    marks = {mark for one in best.values() for mark in one.marks()}
+    return [
+        f"## Time of an answer, measured on {machine}\n\n{MEASURED}",
+        _table(shapes, {at: human_seconds(one.seconds, 2) + one.marks() for at, one in best.items()}),
+        *(f"{symbol} {MEANINGS[key]}." for key, symbol in SYMBOLS.items() if symbol in marks),
+        f"The sets and records of this table. {COMMAND}",
+        _list(shapes, {at: one.words() for at, one in best.items()}),
+    ]
 
 
-def _list(shapes: list[Shape], found: Serving, text: Text) -> str:
+def _protocols(cells: Cells) -> list[str]:
+    return sorted({name for name, _ in cells}, key=lambda name: (place(name), name))
+
+
+def _list(shapes: list[Shape], cells: Cells) -> str:
     """A line a protocol: each text and the databases that it stands for."""
     lines = []
-    for name in _protocols(found):
+    for name in _protocols(cells):
         said: dict[str, list[str]] = {}
-        for shape in (shape for shape in shapes if (name, shape) in found):
-            said.setdefault(text(found[name, shape], shape), []).append(shape_text(shape.records, shape.record_bits))
-        parts = [f"{each} ({', '.join(databases)})" for each, databases in said.items() if each]
-        lines += [f"- {protocol_name(name)}: {'; '.join(parts)}"] if parts else []
+        for shape in (shape for shape in shapes if (name, shape) in cells):
+            said.setdefault(cells[name, shape], []).append(shape_text(shape.records, shape.record_bits))
+        parts = [f"{each} ({', '.join(databases)})" for each, databases in said.items()]
+        lines.append(f"- {protocol_name(name)}: {'; '.join(parts)}")
     return "\n".join(lines)
 
 
-def _table(shapes: list[Shape], found: Serving, text: Text) -> str:
+def _table(shapes: list[Shape], cells: Cells) -> str:
     head = [f"| protocol | {' | '.join(shape_text(shape.records, shape.record_bits) for shape in shapes)} |"]
     head += ["|---|" + "---:|" * len(shapes)]
-    cells: Mapping[str, list[str]] = {
-        name: [text(found[name, shape], shape) if (name, shape) in found else "" for shape in shapes]
-        for name in _protocols(found)
-    }
-    return "\n".join([*head, *(f"| {protocol_name(name)} | {' | '.join(of)} |" for name, of in cells.items())])
+    lines = {name: [cells.get((name, shape), "") for shape in shapes] for name in _protocols(cells)}
+    return "\n".join([*head, *(f"| {protocol_name(name)} | {' | '.join(of)} |" for name, of in lines.items())])

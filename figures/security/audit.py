@@ -9,7 +9,7 @@ from math import inf, log2
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.security.attacks import bits_text
+from pirlab_estimator.security.attacks import bits_text, entry_text
 from pirlab_estimator.sets import AS_PUBLISHED, set_name
 
 from ..lib import frame
@@ -243,7 +243,7 @@ def _instances(line: Line) -> Iterator[str]:
     names = [str(row["instance"]).split(":")[0] for row in line.instances]
     for row, name in zip(line.instances, names):
         secret = f" ({secret_text(row['secret'])})" if names.count(name) > 1 else ""
-        text = f"{name}{secret} {bits_text(row['bits'], line.target)}"
+        text = f"{name}{secret} {entry_text(row, line.target)}"
         yield f"[{text}]" if row["kind"] == "reading" else text
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.records import InputError
-from pirlab_estimator.security.attacks import bits_text
+from pirlab_estimator.security.attacks import entry_text
 
 from ..lib.data import data as entries
 from ..lib.frame import Described
@@ -98,7 +98,7 @@ def _failure(reason: str | None) -> str:
 
 
 def _bits(row: dict[str, Any]) -> Cell:
-    return Cell(bits_text(row["bits"], row["target"]), row["symbol"] + without_symbols(row))
+    return Cell(entry_text(row, row["target"]), row["symbol"] + without_symbols(row))
 
 
 SPEC = spec(

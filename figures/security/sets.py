@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.security.attacks import bits_text
+from pirlab_estimator.security.attacks import entry_text
 
 from ..lib.data import data
 from ..lib.inputs import Inputs
@@ -19,7 +19,7 @@ KINDS: dict[str, dict[str, str]] = data("security")["kinds"]
 
 
 def _bits(row: dict[str, Any]) -> Cell:
-    return Cell(bits_text(row["bits"], row["target"]), _mark(row, row["target"]) + without_symbols(row), row["bits"])
+    return Cell(entry_text(row, row["target"]), _mark(row, row["target"]) + without_symbols(row), row["bits"])
 
 
 WORDS = ("secret", "verdict", "claim")

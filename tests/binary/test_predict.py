@@ -99,11 +99,13 @@ def test_seconds_are_counts_times_costs(unit_costs):
 
 def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
     path = tmp_path / "calibration.json"
-    machine = {"cpu": "x", "read_bandwidth_before": 2e10}
-    path.write_text(json.dumps({"machine": machine, "unit_seconds": {"bytes_read": None, "prg_bytes": 1.0}}))
+    machine = {"cpu": "x", "cores": 2, "memory_bytes": 3 << 29, "read_bandwidth_before": 2e10}
+    about = {"machine": machine, "kernel": "avx2"}
+    path.write_text(json.dumps(about | {"unit_seconds": {"bytes_read": None, "prg_bytes": 1.0}}))
     costs = cost.UnitCosts.load(path)
     defaults = cost.UnitCosts.load(cost.DEFAULTS)
-    assert costs.origin() == {"machine": "x", "read_bandwidth": 2e10}
+    assert costs.origin() == {"machine": "x", "read_bandwidth": 2e10} and costs.name == "x, 2 cores, 1.5 GiB, avx2"
+    assert defaults.name and defaults.machine.startswith(f"{defaults.name}:"), "not how they came about"
     assert costs.seconds == dict(defaults.seconds) | {"prg_bytes": 1.0}
     measured = {name for name, operation in cost.OPERATIONS.items() if not operation.like}
     assert {n for n in defaults.seconds if not n.startswith("ntt_")} == measured
@@ -112,8 +114,11 @@ def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
         if operation.like:
             like = operation.share * defaults.total(operation.like, 3)
             assert defaults.total(name, 3) == like, "what is not calibrated"
-    path.write_text(json.dumps({"machine": machine, "unit_seconds": {"divided_digits": 2.0}}))
+    path.write_text(json.dumps(about | {"unit_seconds": {"divided_digits": 2.0}}))
     assert cost.UnitCosts.load(path).total("divided_digits", 3) == 6
+    path.write_text(json.dumps({"machine": machine, "unit_seconds": {}}))
+    with pytest.raises(ValueError, match="no 'kernel' of its machine"):
+        cost.UnitCosts.load(path)
     path.write_text("{}")
     with pytest.raises(ValueError, match="pirlab calibrate"):
         cost.UnitCosts.load(path)

@@ -28,11 +28,17 @@ def two(monkeypatch):
 def test_protocols_are_ranked(capsys, two, tmp_path):
     search("--protocol", "all", *SMALL, "--out", str(tmp_path), "--network", "10ms,100Mbit")
     said = capsys.readouterr().out
+    assert f"seconds by the unit costs of {UnitCosts.load(DEFAULTS).name}," in said
     assert "\n1. simple" in said and "the least time of all protocols here" in said and "keeps a hint of" in said
     assert files(tmp_path).keys() == {"all/simplepir.toml", "all/simpleypir.toml"}
     pages = ["--html", str(tmp_path / "r.html"), "--csv", str(tmp_path / "r.csv")]
+    costs = tmp_path / "calibration.json"
+    machine = {"cpu": "Some CPU", "cores": 3, "memory_bytes": 5 << 30}
+    costs.write_text(json.dumps({"machine": machine, "kernel": "avx9", "unit_seconds": {}}))
+    pages += ["--costs", str(costs)]
     search("--protocol", "all", *SMALL, "--dry-run", "--stateless", "--json", str(tmp_path / "ranked.json"), *pages)
     ranked = json.loads((tmp_path / "ranked.json").read_text())
+    assert ranked["machine"] == "Some CPU, 3 cores, 5.0 GiB, avx9"
     first, second, third = ranked["protocols"]
     assert first["best"]["bits"] >= 128 and first["reasons"] and third["best"] is None
     assert second["protocol"] == "download" and second["best"]["download"] == 2**16 * 256 // 8
@@ -46,6 +52,7 @@ def test_protocols_are_ranked(capsys, two, tmp_path):
     assert [float(row["upload"]) for row in rows[:2]] == [first["best"]["upload"], 0]
     assert [row["reasons"] for row in rows] == ["; ".join(each["reasons"]) for each in ranked["protocols"]]
     page = html.unescape((tmp_path / "r.html").read_text())
+    assert "seconds by the unit costs of Some CPU, 3 cores, 5.0 GiB, avx9," in page
     reasons = [reason for each in ranked["protocols"] for reason in each["reasons"]]
     assert all(f"<li>{reason}</li>" in page for reason in [*reasons, *(each["words"] for each in ranked["takeovers"])])
     search("--protocol", "all", "--records", "1", "--record-bits", "1", "--dry-run")

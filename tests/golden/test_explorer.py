@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import html
 import json
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
-from pirlab_estimator.search import cli
-from pirlab_estimator.search.bounds import SEEDS, Network, Objective
-from pirlab_estimator.search.evaluate import Figures, Shape
+from browser import Browser
+from explored import COMMITTED, ROOT, SWEEP, SYSTEMS, check_whole, data, lines
 from pirlab_figures.cli import main
-from pirlab_figures.lib.protocols import PROTOCOLS, protocol_name
-
-ROOT = Path(__file__).resolve().parents[2]
-SWEEP = ROOT / "results/searched/fronts.csv"
-COMMITTED = ROOT / "results/searched/committed.csv"
-#: Bytes that the page may have.
-MOST_BYTES = 5_000_000
-#: Milliseconds of the page's own time that a browser waits for charts.
-PATIENCE = 20_000
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +26,9 @@ def page(sweep, tmp_path_factory) -> Path:
         record = json.loads(one.read_text()) | {key: count, "id": f"several {key}", "row": f"several-{key}"}
         one.with_name(f"several-{key}.json").write_text(json.dumps(record))
     options = ["--records", str(records), "--predictions", str(sweep / "predictions.json")]
+    options += ["--unpacked", str(prefix.parent)]
     assert main(["explorer", *options, "--sweeps", str(SWEEP), str(COMMITTED), "--out", str(prefix)]) == 0
     return prefix.with_suffix(".html")
-
-
-def data(page: Path) -> dict:
-    (found,) = re.findall(r"<script id=data type=application/json>(.*?)</script>", page.read_text(), re.DOTALL)
-    document = json.loads(found)
-    document["rows"] = [dict(zip(document["columns"], row, strict=True)) for row in document["rows"]]
-    return document
 
 
 def test_rows_are_those_of_records_and_searches(page):
@@ -72,17 +54,11 @@ def test_rows_are_those_of_records_and_searches(page):
         assert row["upload"] == int(line["upload"])
 
 
-def lines(sweep: Path) -> list[dict[str, str]]:
-    with sweep.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def test_every_protocol_stands_at_a_dozen_databases_or_the_reason_why_not(page):
     document = data(page)
     shapes = {(line["records"], line["record_bits"]) for line in lines(COMMITTED)}
     assert len(shapes) >= 12
-    protocols = {path.parent.name for path in (ROOT / "params").glob("*/*.toml")} - {"searched"}
-    assert {line["protocol"] for line in lines(COMMITTED)} >= {p for p in protocols if p in PROTOCOLS}
+    assert {line["protocol"] for line in lines(COMMITTED)} >= SYSTEMS
     for protocol in {line["protocol"] for line in lines(COMMITTED)}:
         served = {
             (n["records"], n["record_bits"]) for n in lines(COMMITTED) if n["protocol"] == protocol and not n["refused"]
@@ -93,101 +69,70 @@ def test_every_protocol_stands_at_a_dozen_databases_or_the_reason_why_not(page):
 
 
 def test_the_page_is_whole(page):
-    text = page.read_text()
-    assert len(text) < MOST_BYTES
-    markup = re.sub(r"<script type=module>.*?</script>", "", text, flags=re.DOTALL)
-    assert "<script" in markup and not re.search(r"<[^>]*(src|href)=", markup), "nothing is loaded"
+    check_whole(page)
 
 
-def fastest(records: int, bits: int, round_trip: float, megabits: float) -> dict[str, float]:
-    """Protocols by their least time, of what is found and committed, as `pirlab-search --stateless` ranks them."""
-    objective = Objective("seconds", Shape(records, bits), Network(round_trip, megabits * 125_000))
-    best: dict[str, float] = {}
-    for line in [*lines(SWEEP), *lines(COMMITTED)]:
-        other = (line["records"], line["record_bits"]) != (str(records), str(bits))
-        if other or line["refused"] or float(line["hint_bytes"]) > SEEDS:
-            continue
-        numbers = {key: float(line[key]) for key in ("upload", "download", "hint_bytes", "seconds", "client_seconds")}
-        score = objective(Figures(**numbers))
-        best[line["protocol"]] = min(score, best.get(line["protocol"], score))
-    return dict(sorted(best.items(), key=lambda item: item[1]))
+def test_details_are_those_of_the_record(page):
+    document = data(page)
+    measured = [row for row in document["rows"] if row["status"] == "measured"]
+    assert document["show"].endswith(" --show") and any(row["margins"] for row in measured)
+    for row in measured:
+        record = json.loads((page.parent / row["file"]).read_text())
+        assert record["id"] == row["id"]
+        timed = [phase for phase in record["phases"] if phase["seconds"]]
+        assert [(name, count) for name, *_, count in row["phases"]] == [(p["name"], len(p["seconds"])) for p in timed]
+        for phase, (_, *found, _) in zip(timed, row["phases"], strict=True):
+            assert found == pytest.approx(np.quantile(phase["seconds"], (0.25, 0.5, 0.75)), rel=1e-5)
+        noise = [[stage["stage"], stage["margin"], stage["samples"]] for stage in record["noise"]]
+        assert [name for name, *_ in row["margins"]] == [name for name, *_ in noise]
+        assert [each for _, *each in row["margins"]] == [pytest.approx(each, rel=1e-5) for _, *each in noise]
+        held = {(side, name): size for side, name, size in row["held"]}
+        own = {("server", part["name"]): part["bytes"] for part in record["description"]["memory"]["server"]}
+        assert own.items() <= held.items() and held["program", "peak"] == record["memory"]["peak_bytes"]
+    predicted = [row for row in document["rows"] if row["status"] == "predicted" and row["phases"]]
+    assert not any(row["file"] or ("program", "peak") in {(a, b) for a, b, _ in row["held"]} for row in predicted)
 
 
-QUESTION = (1 << 20, 2048, 0.02, 50)
+def shown(browser: Browser, page: Path, state: str) -> str:
+    """The page as a browser shows it after its program ran."""
+    browser.open(f"{page.as_uri()}#{state}")
+    return browser.run("document.documentElement.outerHTML")
 
 
-@pytest.mark.slow
-@pytest.mark.verify
-def test_the_search_answers_as_the_explorer_does(tmp_path, monkeypatch, binary):
-    """The named question: all protocols that the search ranks, in its order and with its seconds."""
-    records, bits, round_trip, megabits = QUESTION
-    words = ["--protocol", "all", "--records", str(records), "--record-bits", str(bits), "--stateless", "--dry-run"]
-    words += ["--network", f"{1000 * round_trip:g}ms,{megabits}Mbit", "--csv", str(tmp_path / "ranked.csv")]
-    assert cli.main(words) == 0
-    ranked = {r["protocol"]: float(r["score"]) for r in lines(tmp_path / "ranked.csv") if r["score"]}
-    assert ranked.pop("download") > max(ranked.values())
-    assert list(ranked) == list(fastest(*QUESTION)) and len(ranked) >= 6
-    assert list(ranked.values()) == pytest.approx(list(fastest(*QUESTION).values()), rel=1e-3)
-
-
-def dom(page: Path, state: str) -> str:
-    """The page as a browser shows it after its program ran; no error on its console."""
-    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
-    assert browser, f"install a browser (Debian: apt install chromium), one of {', '.join(BROWSERS)}"
-    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--virtual-time-budget={PATIENCE}"]
-    command += ["--enable-logging=stderr", "--dump-dom", f"{page.as_uri()}#{state}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    assert not re.search(r"(WARNING|ERROR):CONSOLE|Uncaught", done.stderr), done.stderr
-    return done.stdout
-
-
-@pytest.mark.verify
-def test_a_browser_answers_as_the_search_does(page):
-    records, bits, round_trip, megabits = QUESTION
-    state = f"shape={records}+{bits}&stateless=true&round_trip={1000 * round_trip:g}&bandwidth={megabits}"
-    shown = dom(page, f"{state}&measured=false")
-    (said,) = re.findall(r'<div id="answer"[^>]*>(.*?)</div>', shown, re.DOTALL)
-    wanted = [protocol_name(protocol) for protocol in fastest(*QUESTION)]
-    assert re.findall(r"([\w^()]+) \([^()]*, (?:searched|predicted)\) [\d.]+ m?s", said) == wanted[:4]
-    assert said.count("<p>") == said.count("Fastest") == 1, "one machine predicted all of it"
-    assert shown.count("<path") > len(wanted), "points are drawn"
-    assert re.search(r'<p id="refused"[^>]*>[^<]*DEPIR \(no set', shown)
-
-
-def count(page: Path, state: str) -> int:
+def count(browser: Browser, page: Path, state: str) -> int:
     """How many rows the page says that it shows."""
-    (found,) = re.findall(r'id="more"[^>]*>(?:The first \d+ of )?(\d+) rows', dom(page, state))
+    (found,) = re.findall(r'id="more"[^>]*>(?:The first \d+ of )?(\d+) rows', shown(browser, page, state))
     return int(found)
 
 
 @pytest.mark.verify
-def test_filters_keep_what_they_say(page):
+def test_filters_keep_what_they_say(page, browser):
     rows = data(page)["rows"]
     single = [row for row in rows if row["queries"] == row["threads"] == 1]
     assert len(single) < len(rows), "the page hides requests of several queries, and several threads"
     secure = [r for r in single if (r["security"] or 0) >= 128 and (r["failure"] is None or r["failure"] <= -40)]
     assert len(secure) < len(single), "the page hides sets whose security is unknown"
-    assert count(page, "download_all=false") == len(secure)
+    assert count(browser, page, "download_all=false") == len(secure)
     short = [r for r in secure if r["record_bits"] <= 8 * 256 and r["records"] >= 2**18 and (r["hint"] or 0) <= 2**20]
     assert 0 < len(short) < len(secure)
-    assert count(page, f"download_all=false&most_bytes=256&least_records={2**18}&most_hint=1") == len(short)
+    assert count(browser, page, f"download_all=false&most_bytes=256&least_records={2**18}&most_hint=1") == len(short)
 
 
 @pytest.mark.verify
-def test_an_address_opens_a_point_with_its_command(page):
+def test_an_address_opens_a_point_with_its_command(page, browser):
     row = next(row for row in data(page)["rows"] if row["status"] == "measured")
-    shown = dom(page, f"open={row['id']}&batches=true&parallel=true&least_security=0&most_failure=")
-    (detail,) = re.findall(r'<section id="detail"[^>]*>(.*?)</section>', shown, re.DOTALL)
+    found = shown(browser, page, f"open={row['id']}&batches=true&parallel=true&least_security=0&most_failure=")
+    (detail,) = re.findall(r'<section id="detail"[^>]*>(.*?)</section>', found, re.DOTALL)
     assert f"<code>{html.escape(row['command'], quote=False)}</code>" in detail and row["id"] in detail
 
 
 @pytest.mark.verify
-def test_machines_have_answers_of_their_own(page):
+def test_machines_have_answers_of_their_own(page, browser):
     found: dict[tuple[int, int], set[str]] = {}
     for row in data(page)["rows"]:
         found.setdefault((row["records"], row["record_bits"]), set()).add(row["machine"])
     (records, bits), machines = max(found.items(), key=lambda item: len(item[1]))
     assert len(machines) > 1
-    shown = dom(page, f"shape={records}+{bits}&least_security=0&most_failure=")
-    (said,) = re.findall(r'<div id="answer"[^>]*>(.*?)</div>', shown, re.DOTALL)
+    page_shown = shown(browser, page, f"shape={records}+{bits}&least_security=0&most_failure=")
+    (said,) = re.findall(r'<div id="answer"[^>]*>(.*?)</div>', page_shown, re.DOTALL)
     assert said.count("Fastest") == len(machines) and all(f"({machine})</p>" in said for machine in machines)

@@ -92,7 +92,8 @@ def test_skipped_and_wrong_records_have_no_number(tmp_path: Path, expected: pd.D
     assert "WRONG ANSWER: 7 of 8 records right" in text
     assert "skipped, memory: needs" in text and "no memory \\| in_time" in text
     row = next(line for line in text.splitlines() if "WRONG" in line)
-    assert row.count("|") == len(table.columns) + 1 and not re.search(r"\| [\d.]+ \| [\d.]+ \|$", row)
+    assert row.count("|") == len(table.columns) + 2, "and the column of records"
+    assert not re.search(r"\| [\d.]+ \| [\d.]+ \|$", row)
     assert "no memory | in\\_time" in table.tex()
     caption = figure4_caption.caption(built)
     assert "No measured record" in caption and "7 of 8 records right" in caption
@@ -294,6 +295,17 @@ def test_security_table(tmp_path: Path) -> None:
     described = {(row["sha256"], 1, 1): row["description"] for row in joined.to_dict("records")}
     predicted = security.build(predictions, joined.iloc[:0], described)
     assert (predicted.data["dimension"] == table.data["dimension"]).all() and predicted.data["record_id"].isna().all()
+
+
+def test_what_an_instance_has_at_least_is_no_figure(tmp_path: Path) -> None:
+    joined, predictions = synthetic.load(tmp_path, [synthetic.run_record("doublepir/usenix23", 2**18, 16)])
+    bound = {"bits": 480, "attack": None, "attacks": {}, "source": "fast_only", "at_least": True}
+    predictions["security"] = [[entry | bound for entry in entries] for entries in predictions["security"]]
+    table = security.build(predictions, joined)
+    assert "| at least 480° |" in table.markdown() and table.data["at_least"].tolist() == [True]
+    bounds = predictions["security"]
+    rows = [row | {"security": own, "security_bits": 480} for row, own in zip(loader.dicts(joined), bounds)]
+    assert re.search(r"has the least: at least 480 bits \(\w+, fast only\)", marks.weakest(rows))
 
 
 def test_accuracy_twins_and_verdicts(tmp_path: Path) -> None:

@@ -72,6 +72,18 @@ def test_a_claim_without_a_line_says_so(tmp_path):
     assert {row.status for row in lost} == {"no row of this run has it"} and "here" not in lost[0].cells
 
 
+def test_a_costed_line_is_a_second_line_of_its_claim(tmp_path):
+    path = table7(tmp_path) / f"{TABLE7}.csv"
+    assert headline.COSTED not in set(found(tmp_path)["of"])
+    lines = pd.read_csv(path, dtype=str, keep_default_na=False)
+    other = dict(lines.iloc[2]) | {"protocol": "T-Respire"}
+    costed = other | {"status": "costed", "server_time": "600", "marks": "streamed"}
+    pd.concat([lines, pd.DataFrame([other | {"server_time": "24"}, costed])]).to_csv(path, index=False)
+    data = found(tmp_path).loc["P5"]
+    assert data["of"].tolist() == ["", headline.COSTED] and data["here_low"].tolist() == [2, 50]
+    assert data["marks"].tolist() == ["", "streamed"]
+
+
 def test_of_several_folders_the_last_with_the_table_counts(tmp_path):
     first, second = table7(tmp_path / "a"), table7(tmp_path / "b", query_size="360")
     assert found(first, second).loc["P1", "here_low"] == 10
@@ -110,11 +122,13 @@ def test_the_page_leads_to_every_drawing_and_needs_no_network(tmp_path):
             stem.with_name(stem.name + suffix).write_bytes(b"x")
         stem.with_name(f"{stem.name}.caption.rst").write_text(f"**{title}** What is seen.\n")
     words = ["index", "--figures", str(figures), "--expected", str(EXPECTED), "--report", "report.html"]
+    words += ["--explorer", "explorer-run.html"]
     assert main([*words, "--out", str(figures / "index")]) == 0
     page = (figures / "index.html").read_text()
     links = [link for link in Links(page).found if not link.startswith("data:")]
-    assert "report.html" in links and f"{TABLE7}.csv" in links and "pirouette/figure4/figure4.svg" in links
-    assert all((figures / link).is_file() for link in links if link != "report.html")
+    made_elsewhere = {"report.html", "explorer-run.html"}
+    assert made_elsewhere < set(links) and f"{TABLE7}.csv" in links and "pirouette/figure4/figure4.svg" in links
+    assert all((figures / link).is_file() for link in links if link not in made_elsewhere)
     assert "http" not in page and "<script" not in page and "width=device-width" in page
     assert page.count("data:image/png;base64,") == 1, "of the figures that were drawn"
     assert "Figure 4 &lt;again&gt;" in page and page.index("100 x") < page.index("<img")

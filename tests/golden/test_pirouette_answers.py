@@ -205,7 +205,18 @@ def test_margins_pool_all_records_of_a_set():
     wide = row(noise=[stage("digit", 8.0, 100, 20.0)], noise_stages=stages)
     table = pirouette_margins.table(listed([wide]))
     assert cells(table, 0)["verdict"] == "below 8.2, 100 samples"
-    assert any("digit 9.14 predicted, 8.00 measured" in note for note in table.notes)
+    assert any("Pirouette: digit 9.14 predicted, 8.00 measured" in note for note in table.notes)
+
+
+def test_margins_have_every_decision_of_trespire():
+    decides = {"round_input": (12.0, 512.0), "rgsw_input": (7.0, 64.0), "response": (0.5, 8.0)}
+    noise = [stage(name, deviation, 952, 3 * deviation, limit) for name, (deviation, limit) in decides.items()]
+    noise.append(stage("sbox", 1e12, 952, 3e12, 1e16))
+    table = pirouette_margins.table(listed([row("trespire", noise=noise), row("respire", noise=noise)]))
+    assert set(table.data["stage"]) == set(decides) and set(table.data["protocol"]) == {"trespire"}
+    [smallest] = [note for note in table.notes if note.startswith("Smallest margins")]
+    for kind, margin in {"round input": "42.7", "RGSW input": "9.14", "final rounding": "16.0"}.items():
+        assert f"{kind} – predicted, {margin} measured" in smallest
 
 
 def test_overlapped_steps_are_one_phase(expected):

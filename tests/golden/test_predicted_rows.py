@@ -37,6 +37,16 @@ def test_a_row_without_a_record_has_described_sizes_and_predicted_seconds(tmp_pa
     assert pd.isna(predicted["compared"]) and pd.isna(predicted["answer_q1_s"]), "nothing was compared or timed"
 
 
+def test_a_line_of_markdown_names_its_record(tmp_path: Path, expected: pd.DataFrame) -> None:
+    """By the beginning of its id, and no record where there is none."""
+    documents, rows = partly_measured(tmp_path)
+    lines = [each for each in comparison.build(rows, expected).markdown().splitlines() if each.startswith("|")]
+    assert len({line.count("|") for line in lines}) == 1 and lines[0].endswith("| Record |")
+    assert [line.rsplit("|", 2)[1].strip() for line in lines[2:]] == [f"`{documents[0]['id'][:8]}`", ""]
+    lines = comparison.build(rows[1:], expected).markdown().splitlines()
+    assert not any("Record" in line for line in lines), "no column without a record"
+
+
 def test_no_prediction_takes_the_place_of_a_record(tmp_path: Path) -> None:
     """A row that was measured shows what was measured, one that needs more memory says so."""
     rows, joined = rows_with("skipped_memory", tmp_path)

@@ -367,6 +367,16 @@ def test_beyond_the_largest_blocks_it_says_so(instance):
     assert outside(instance) is None
     answer = estimate([instance])[instance]
     assert all("uSVP needs blocks above 1600" in r.failed for r in answer["results"])
+    assert answer["at_least"] == 480
+
+
+def test_beyond_the_largest_blocks_no_attack_takes_less_than_it_says():
+    """Coded-BKW goes on where lattice attacks do not: an error of a hundredth of q is found with it."""
+    instance, known = lwe(1592, 1_000_003, {"kind": "binary"}, 2389.4), lwe()
+    figures = evaluate(1592, log(1_000_003), 0.5, 2389.4, support=2)[0, :, 0]
+    assert ATTACKS[MODEL][figures.argmin()] == "coded_bkw" and figures[0] > 480
+    answers = estimate([instance, known])
+    assert answers[instance]["at_least"] == int(figures.min()) < 400 and "at_least" not in answers[known]
 
 
 @pytest.mark.parametrize("model", ATTACKS)

@@ -266,18 +266,6 @@ def test_entries_fit_the_schema():
         jsonschema.validate(entry, entry_schema)
 
 
-def test_one_instance_without_a_figure_leaves_the_set_without_one():
-    entries = assess.predict_security([description(lwe(), lwe(secret=SPARSE))], "auto")[0]
-    assert [e["source"] for e in entries] == ["recorded", "none"]
-    assert "very sparse secret" in entries[1]["reason"] and "recorded.json" in entries[1]["reason"]
-    assert len(entries[1]["failed_attacks"]) == sum(map(len, ATTACKS.values()))
-    unknown, secure, weak = ({"bits": bits} for bits in (None, 130.0, 60.0))
-    assert assess.weakest([secure, unknown]) is None and assess.verdict(None) == "unknown"
-    assert assess.weakest([secure, unknown, weak]) == 60.0 and assess.weakest([unknown]) is None
-    assert assess.weakest(entries[:1]) == entries[0]["bits"] and assess.verdict(121.5) == "missed"
-    assert assess.weakest([]) is None
-
-
 def test_recording_live_results(stand_in, tmp_path):
     path = tmp_path / "recorded.json"
     path.write_text(recorded.RECORDED.read_text())

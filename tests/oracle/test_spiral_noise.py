@@ -6,8 +6,15 @@ from math import ceil, log2, pi, sqrt
 
 import pytest
 from pirlab_estimator import noise
+from pirlab_estimator.cost import DEFAULTS, UnitCosts, predict_seconds
+from pirlab_estimator.describe import describe as describe_rows
+from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.predict import predict
+from pirlab_estimator.search.rings import least_base
+from pirlab_workflow.experiments import expand, of_set, read_profile
 
+#: The sets that the experiment has for each of its databases.
+OURS = ("/secure-half.toml", "/secure-pack-30kb.toml")
 VARIANTS = ["pack", "base", "stream", "stream-pack"]
 #: nu_1, nu_2, n, p, t_GSW, t_conv and left t_exp of the published sets at 2^20 records of 256 bytes.
 PUBLISHED = {
@@ -16,6 +23,23 @@ PUBLISHED = {
     "stream": (9, 6, 2, 8, 5, 4, 0),
     "stream-pack": (10, 3, 1, 10, 3, 56, 0),
 }
+#: The authors' selection by their noise formula at 128 bits: secret and errors of standard deviation 6.4, t_conv and
+#: t_exp of 4 digits. By log2 of a database's bytes: nu_1 and nu_2, log2 p, q2, t_GSW, bytes of an answer's vectors.
+REPAIRED = {
+    19: ((6, 2), 2, 61441, 5, 12288),
+    21: ((6, 4), 2, 61441, 5, 12288),
+    23: ((7, 4), 4, 114689, 6, 14848),
+    25: ((8, 5), 4, 249857, 6, 15360),
+    26: ((8, 6), 4, 114689, 7, 14848),
+    27: ((9, 6), 4, 249857, 7, 15360),
+    28: ((9, 7), 4, 249857, 7, 15360),
+    30: ((9, 9), 4, 249857, 8, 15360),
+    33: ((9, 12), 4, 249857, 9, 15360),
+}
+#: Of the databases of Figure 4 and of long ones: the set in `REPAIRED`, and the plaintexts of a record. There is none
+#: for long records: they have the set with as many rows and columns.
+COMPARED = {(1 << r, 1 << b): (r + b - 3, 1) for r in (18, 22, 25) for b in (4, 6, 8, 11)}
+COMPARED |= {(1 << 14, 245760): (26, 8), (1 << 18, 245760): (30, 8), (1 << 14, 819200): (26, 25)}
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +111,39 @@ def test_a_matrix_of_one_prime_rounds_every_ciphertext_of_a_leaf(described, vari
     rounding = (1 + 2048 * 2 / 3) / 12 * 249561089**2
     row = 2**9 * 2048 * (256**2 + 2) / 12
     assert log2(gained / (length * rounding * row)) == pytest.approx(0, abs=0.05)
+
+
+def selected(at, size):
+    """The set of `REPAIRED` for databases of that size, at a database, as the binary is asked."""
+    q, ((row_bits, _), plain_bits, mask_modulus, digits, _) = parse_modulus("268369921 * 249561089"), REPAIRED[size]
+    changes = {
+        "row_bits": row_bits,
+        "plain_bits": plain_bits,
+        "rlwe.secret": {"kind": "gaussian", "stddev": 6.4},
+        "rlwe.error": {"stddev": 6.4},
+        "bases.selector": least_base(q, digits),
+        "bases.conversion": least_base(q, 4),
+        "expansion.leaf": least_base(q, 4),
+        "switch.mask_modulus": mask_modulus,
+        "switch.body_modulus": 4 << plain_bits,
+    }
+    return of_set("spiral/base-256mb", at, changes)
+
+
+def test_our_sets_are_no_slower_than_the_authors_selection_at_128_bits(root, binary, monkeypatch):
+    """At every database of Pirouette's Figure 4 and of long records, with the sets that run there."""
+    monkeypatch.chdir(root)
+    rows = [row.asked for group in expand("pirouette/spiral", read_profile("paper")) for row in group.rows]
+    run = {(row["records"], row["record_bits"]): row for row in rows if row["parameters"].endswith(OURS)}
+    ours = describe_rows([{"id": str(at)} | run[at] for at in COMPARED])
+    theirs = describe_rows([{"id": str(at)} | selected(at, size) for at, (size, _) in COMPARED.items()])
+    for (size, plaintexts), each in zip(COMPARED.values(), theirs, strict=True):
+        dimensions, *_, vectors = REPAIRED[size]
+        assert (each["layout"]["row_bits"], each["layout"]["column_bits"]) == dimensions
+        assert {m["name"]: m["payload_bytes"] for m in each["messages"]}["answer"] == plaintexts * vectors
+    mine, other = (predict_seconds(each, UnitCosts.load(DEFAULTS)) for each in (ours, theirs))
+    for at, made, own, selection in zip(COMPARED, noise.predict_noise(ours), mine, other, strict=True):
+        assert made["log2_failure"] <= noise.FAILURE_TARGET and own["answer"] <= selection["answer"], at
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from pirlab_workflow.experiments import all_experiments
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
-PAGES += sorted((ROOT / "docs").glob("*.md"))
+PAGES += sorted((ROOT / "docs").rglob("*.md"))
 RULES = tomllib.loads((ROOT / "tests/fixtures/commands.toml").read_text())["rule"]
 #: What a line that is a command begins with.
 PROGRAMS = r"(make|pirlab[\w-]*|cargo|git|cd impl|python[\d.]*|\.venv/bin/\S+|impl/target/\S+|PATH=\S+|snakemake|alias)"
@@ -27,6 +27,7 @@ PROSE = re.compile(r"impl/(ring|bfv|pir|bench)\b.*|(impl|pirlab|git) +[a-z]+ *$"
 
 def commands(text: str) -> Iterator[str]:
     """Commands of code blocks, fenced or indented, and those in backquotes that have more words than a name."""
+    text = text.replace(r"\`", "`")
     blocks = re.findall(r"^```(?:sh)?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = "\n".join([*blocks, *re.findall(r"^ {4,8}(\S.*)$", text, re.MULTILINE)]).replace("\\\n", " ").splitlines()
     prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
@@ -54,6 +55,16 @@ def test_every_command_has_a_rule_and_every_rule_a_command():
     assert all(each in used for each in RULES), "a rule that no command needs"
     assert all(("why" in each) == (each["how"] == "named") for each in RULES)
     assert len(by("run")) >= 6 and len(by("plan")) >= 10 and len(by("search")) >= 3
+
+
+def test_readme_names_the_programs_whose_commands_are_checked_for_their_form_alone():
+    def programs(*kinds: str) -> set[str]:
+        words = (command.removeprefix("cd impl && ").split()[0] for how in kinds for command in by(how))
+        return {word.removeprefix(".venv/bin/") for word in words}
+
+    (said,) = re.findall(r"tests check those of (.*?) for their form alone", " ".join(PAGES[0].read_text().split()))
+    assert set(re.findall(r"`([\w-]+)`", said)) == programs("plan", "search", "example")
+    assert not programs("run") & programs("plan", "search", "example")
 
 
 @pytest.fixture(scope="module")

@@ -49,8 +49,9 @@ def make(*words, **environment):
 
 def test_recipes_take_names_from_the_environment():
     words = [f"{name}=o'brien; rm -rf" for name in ("PROFILE", "RESULTS", "FIGURES", "ONLY")]
-    said = make("reproduce", "plan", "calibrate", "search", "bench", "reference", "redraw", "help", *words)
+    said = make("reproduce", "plan", "calibrate", "search", "bench", "reference", "redraw", "explorer", "help", *words)
     assert said.returncode == 0 and '--results="$RESULTS"' in said.stdout and "brien" not in said.stdout
+    assert 'pirlab_workflow.explorer --figures="$FIGURES"' in said.stdout
     refused = make("plan", "RESULTS=a$b")
     assert refused.returncode == 2 and "RESULTS has a dollar sign" in refused.stderr
 

@@ -3,20 +3,23 @@
 import csv
 import json
 import re
+from collections import Counter
 
 import committed
 import pytest
 from PIL import Image
+from pirlab_estimator.cost import UnitCosts
 from pirlab_estimator.cost.plan import row_seconds
+from pirlab_estimator.search import study
 from pirlab_estimator.search.bounds import Network, Objective
 from pirlab_estimator.search.evaluate import Figures, Shape
 from pirlab_estimator.search.space_file import protocols
+from pirlab_figures.lib import table
 from pirlab_figures.search import sweep, sweep_page
 from pirlab_workflow import artifact, pages, papers
 from pirlab_workflow.experiments import all_experiments, read_profile
 from pirlab_workflow.files import ROOT
 from pirlab_workflow.plan import Plan
-from synthetic_parts import changed
 
 RUNS = {run: committed.documents(run) for run in committed.RUNS}
 REDRAW = "draw it again by `make redraw`, or in seconds by `python -m pirlab_workflow.redraw --pages`"
@@ -53,6 +56,28 @@ def test_pages_of_papers_name_the_records_of_their_runs(paper):
         assert re.search(rf"`make reproduce PROFILE=\w+ ONLY={paper}/{name}`", text), name
     linked = set(re.findall(r"\]\(\.\./images/results/([\w-]+)\.png\)", text))
     assert all((ROOT / papers.IMAGES / f"{stem}.png").is_file() for stem in linked)
+
+
+@pytest.mark.parametrize("paper", papers.TITLES)
+def test_lines_of_tables_lead_to_their_records(paper):
+    text = (ROOT / f"docs/results/{paper}.md").read_text()
+    led = [each for line in text.splitlines() if line.startswith("|") for each in re.findall(r"`([0-9a-f]{8})`", line)]
+    known = [record["id"] for run in committed.RUNS for record in committed.of_run(run).values()]
+    beginnings = Counter(id[: table.SHORT] for id in known)
+    assert {beginnings[each] for each in led} <= {1}, "each begins one id"
+    listed = {id[: table.SHORT] for id in re.findall(r" `([0-9a-f-]{36})`", text)}
+    assert not listed or len(listed & set(led)) > len(listed) / 2
+
+
+@pytest.mark.parametrize(("page", "name"), [("applications",) * 2, ("systems", "committed"), ("sweeps", "grids")])
+def test_a_page_of_a_sweep_names_its_command_and_the_machine_of_its_unit_costs(page, name):
+    text, file = (ROOT / f"docs/results/{page}.md").read_text(), f"experiments/search/{name}.toml"
+    assert "`make search`" in text and f"`pirlab-search --sweep {file}`" in text
+    machine = UnitCosts.load(study.costs(study.read(ROOT / file))).name
+    assert machine and machine in text
+    if page != "sweeps":
+        with (ROOT / f"results/searched/{name}.csv").open(newline="") as lines:
+            assert {line["machine"] for line in csv.DictReader(lines)} == {machine}, "run `make search`"
 
 
 def test_no_image_is_left_over():
@@ -137,32 +162,3 @@ def test_applications_have_their_tables_and_say_who_keeps_up():
         shape = Shape(int(line["records"]), int(line["record_bits"]))
         assert Objective("seconds", shape, network)(figures) == pytest.approx(float(line["score"]))
     assert {line["protocol"] for line in lines} >= {"inspire", "piano", "respire", "depir", "cwpir"}
-
-
-def test_a_measured_answer_stands_beside_its_prediction(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    with (ROOT / "results/searched/applications.csv").open(newline="") as file:
-        line = next(each for each in csv.DictReader(file) if each["protocol"] == "respire" and not each["refused"])
-    _, record = next(iter(committed.of_run("laptop").items()))
-    record = next(each for each in committed.of_run("laptop").values() if each.get("protocol") == "respire")
-    record = changed(changed(record, "parameters.name", line["name"]), "database.records", int(line["records"]))
-    record = changed(changed(record, "database.record_bits", int(line["record_bits"])), "queries", 1)
-    record = changed(changed(record, "machine.cpu", "Some CPU"), "threads", 1)
-    answer = [phase["name"] for phase in record["phases"]].index("answer")
-    record = changed(record, f"phases.{answer}.seconds", [123.0, 125.0, 124.0])
-    text = pages.applications({"other": {"records/a/b/c.json": record}})
-    assert (
-        re.search(rf"\| {line['name']} \|.*\| 124 \|", text)
-        and f"Measured on Some CPU. Records: {line['name']} `{record['id']}`" in text
-    )
-
-
-def test_machines_never_share_a_column():
-    record = next(each for place, each in committed.of_run("quick").items() if place.startswith("comparison/protocols"))
-    other = changed(changed(record, "machine.cpu", "Some CPU"), "id", "0123456789")
-    text = pages.machines({"a": {"records/a/b/c.json": record}, "b": {"records/a/b/c.json": other}})
-    header = next(line for line in text.splitlines() if line.startswith("| set |"))
-    assert header.count("Some CPU") == 1 and record["machine"]["cpu"] in header and header.count("|") == 6
-    (row,) = [line for line in text.splitlines() if line.startswith(f"| {record['parameters']['name']}")]
-    assert "`0123456789`" in row and f"`{record['id']}`" in row
-    assert "| set |" not in pages.machines({"a": {"records/a/b/c.json": record}}), "one machine has nothing beside it"

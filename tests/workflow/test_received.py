@@ -4,10 +4,14 @@ import json
 from pathlib import Path
 
 import committed
+import pandas as pd
 import pytest
-from pirlab_workflow import received
+from pirlab_figures.explorer import rows
+from pirlab_figures.lib import frame
+from pirlab_workflow import pages, received
 from pirlab_workflow.files import ROOT
-from pirlab_workflow.reference import pack, packed, read_packed
+from pirlab_workflow.reference import pack, packed, read_packed, write_files
+from pirlab_workflow.reference import received as take_in
 from synthetic_parts import changed
 
 #: A record of a protocol, of a set with changed values, and of a primitive.
@@ -30,8 +34,9 @@ def elsewhere(record: dict) -> dict:
 
 @pytest.mark.parametrize("run", committed.RUNS)
 def test_records_of_the_reference_runs_are_taken_in(run, binary):
-    """Apart from what was said of them when they were packed: old sets, and rows without a probe."""
+    """Apart from what was said of them when they were packed: old sets, old bounds of memory, rows without a probe."""
     of_today = ("parameters.sha256", "parameters.path", "machine.read_bandwidth", "phases.", "build.dirty")
+    of_today += ("description.memory",)
     for place, record in committed.of_run(run).items():
         if record["status"] == "ok":
             found = [fault for fault in received.faults(record) if not fault.startswith(of_today)]
@@ -76,6 +81,23 @@ def test_a_record_is_refused_with_the_reason(place, value, reason, tmp_path, cap
     assert reason in capsys.readouterr().err and not (tmp_path / "in").exists()
 
 
+def test_a_record_whose_description_was_edited_too_is_refused(binary):
+    """Its messages and its memory agree with themselves, but not with the program."""
+    short = PROTOCOL
+    for part in ("description.messages", "transcript"):
+        short = changed(short, f"{part}.0.payload_bytes", 12)
+    (reason,) = received.faults(short)
+    assert reason.startswith("description.messages: not what `pirlab describe` says")
+    small = changed(changed(PROTOCOL, "description.memory.peak_bytes", 12), "memory.described_peak_bytes", 12)
+    (reason,) = received.faults(small)
+    assert reason.startswith("description.memory: not what")
+    tables = [{"name": "database", "bytes": 12}]
+    (reason,) = received.faults(changed(PROTOCOL, "memory.server", tables))
+    assert reason.startswith("memory.server: other tables")
+    small = changed(changed(PROTOCOL, "memory.server", tables), "description.memory.server", tables)
+    assert [reason.split(":")[0] for reason in received.faults(small)] == ["description.memory"]
+
+
 def test_sources_that_are_named_are_taken_in(tmp_path, capsys, binary):
     path = written(tmp_path, changed(PROTOCOL, "build.source_hash", "0123456789abcdef" * 4))
     assert received.main(["check", str(path), "--sources", "0123456789ab"]) == 0
@@ -110,6 +132,37 @@ def test_records_of_one_machine_are_merged_and_of_two_are_not(tmp_path, capsys, 
     assert "is there already" in capsys.readouterr().err
     said = (tmp_path / "in/README.md").read_text()
     assert "## anna" in said and "| processor | Some CPU |" in said
+
+
+def test_runs_of_equal_machines_stay_apart(tmp_path, binary):
+    """On the page of machines, and in the explorer's rows; the reference run and other machines keep their names."""
+    own = {received.place(PROTOCOL): PROTOCOL}
+    others = {"anna": ELSEWHERE, "bo": ELSEWHERE, "carl": {}, "dora": ELSEWHERE | {"cores": 3}}
+    for name, machine in others.items():
+        there = changed(changed(PROTOCOL, "machine", PROTOCOL["machine"] | machine), "id", name)
+        pack({received.place(PROTOCOL): there}, packed(name, tmp_path))
+    found = {"quick": own, **take_in({"quick": own}, tmp_path)}
+    shown = rows.shown(
+        frame.rows(frame.join(loaded(found, tmp_path), frame.load_predictions(None), {}), frame.load_predictions(None))
+    )
+    machines = {row["id"]: row["machine"] for row in (dict(zip(rows.COLUMNS, each, strict=True)) for each in shown)}
+    cpu, memory = PROTOCOL["machine"]["cpu"], f"{PROTOCOL['machine']['memory_bytes'] / 2**30:.1f} GiB"
+    assert machines == {
+        PROTOCOL["id"]: f"{cpu}, {PROTOCOL['machine']['cores']} cores, {memory}, avx2",
+        "anna": "Some CPU of anna, 8 cores, 16.0 GiB, avx2",
+        "bo": "Some CPU of bo, 8 cores, 16.0 GiB, avx2",
+        "carl": f"{cpu} of carl, {PROTOCOL['machine']['cores']} cores, {memory}, avx2",
+        "dora": "Some CPU, 3 cores, 16.0 GiB, avx2",
+    }
+    header = next(line for line in pages.machines(found).splitlines() if line.startswith("| set |"))
+    assert header.count("|") == 4 + len(machines) and all(f"| {name} |" in header for name in machines.values())
+
+
+def loaded(runs: dict, folder: Path):
+    """The records of runs as figures load them."""
+    for name, documents in runs.items():
+        write_files(documents, folder / "unpacked" / name)
+    return pd.concat([frame.load_records(folder / "unpacked" / name) for name in runs], ignore_index=True)
 
 
 def test_rows_that_did_not_run_are_left_out(tmp_path, capsys, binary):

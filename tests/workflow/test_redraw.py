@@ -95,6 +95,16 @@ def test_pages_of_papers_are_drawn_again(binary, tmp_path):
         assert (folder / "headline.csv").read_bytes() == claims_of(run).read_bytes()
 
 
+def test_a_record_of_a_packed_run_is_printed_by_its_id():
+    place, record = next((p, d) for p, d in committed.documents("laptop").items() if p.startswith("records/"))
+    command = [sys.executable, "-m", "pirlab_workflow.reference", "--show"]
+    done = subprocess.run([*command, record["id"]], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == record
+    assert done.stderr == f"results/reference/laptop.jsonl.gz: {place}\n"
+    done = subprocess.run([*command, "no-such-id"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "'no-such-id' is the id of no record in the packed runs" in done.stderr
+
+
 def test_an_unknown_experiment_is_refused():
     command = [*REDRAW, "--only=inspire/table99"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

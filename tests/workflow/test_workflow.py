@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from explored import data
 from pirlab_workflow import reference
 from pirlab_workflow.files import ROOT, check
 from sandbox import ROWS, Sandbox
@@ -74,6 +75,12 @@ def test_clean_run_makes_everything(finished):
             assert (finished.figures / f"smoke/{name}.{end}").stat().st_size > 0, f"{name}.{end}"
     page = (finished.figures / "index.html").read_text()
     assert 'href="report.html"' in page and 'href="smoke/tiny/table-comparison.html"' in page
+    assert 'href="explorer-run.html"' in page
+    explorer = data(finished.figures / "explorer-run.html")
+    records = {str(path): json.loads(path.read_text()) for path in finished.results.glob("records/*/*/*/*.json")}
+    own = {record["id"]: path for path, record in records.items() if record["kind"] == "protocol"}
+    assert {row["id"]: row["file"] for row in explorer["rows"] if row["status"] == "measured"} == own
+    assert explorer["show"] is None, "the files can be read as they are"
     report = (finished.figures / "report.html").read_text()
     assert "smoke/tiny" in report
     assert 'src="http' not in report, "the report opens without a network"
@@ -113,7 +120,7 @@ def test_change_of_plotting_code_measures_nothing(finished):
         jobs = finished.local()
     finally:
         path.unlink()
-    assert {"draw_smoke_tiny", "draw_smoke_gadget", "accuracy_smoke_tiny"} <= jobs.keys()
+    assert {"draw_smoke_tiny", "draw_smoke_gadget", "accuracy_smoke_tiny", "explorer"} <= jobs.keys()
     assert not jobs.keys() & {"describe", "predict", "measure", "calibrate"}
 
 

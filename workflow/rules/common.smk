@@ -105,7 +105,7 @@ def predicted_mib(wildcards):
 
 
 def presented_files():
-    return [*drawn_files(), f"{FIGURES}/index.html"]
+    return [*drawn_files(), f"{FIGURES}/explorer-run.html", f"{FIGURES}/index.html"]
 
 
 def drawn_files():

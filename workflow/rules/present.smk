@@ -49,6 +49,24 @@ for NAME in PLAN.experiments:
             " --accuracy {input.accuracy:q} > {log:q} 2>&1"
 
 
+# The page of all rows, to filter and compare. `make explorer` makes such a page of all packed runs.
+rule explorer:
+    input:
+        FIGURE_CODE,
+        markers(),
+        [str(file(name)) for name in filter(PLAN.judged, PLAN.experiments) for file in (PLAN.prediction, PLAN.description)],
+        f"{RESULTS}/stale.json",
+        settings=SETTINGS,
+    output:
+        f"{FIGURES}/explorer-run.html",
+    log:
+        f"{LOGS}/explorer.log",
+    conda:
+        ENVIRONMENT
+    shell:
+        "python -m pirlab_workflow.explorer --run {input.settings:q} > {log:q} 2>&1"
+
+
 # The page that leads to all of these, with the papers' claims.
 rule index:
     input:
@@ -67,4 +85,4 @@ rule index:
         ENVIRONMENT
     shell:
         "python -m pirlab_figures index --figures {params.folder:q} --expected experiments/expected"
-        " --report report.html --out {params.prefix:q} > {log:q} 2>&1"
+        " --report report.html --explorer explorer-run.html --out {params.prefix:q} > {log:q} 2>&1"

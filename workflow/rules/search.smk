@@ -35,6 +35,8 @@ SOURCES = sorted(map(str, SOURCES))
 GRIDS = {name: study.read(path).get("grid", []) for name, path in FILES.items()}
 #: Sweeps with a set that a search finds: these come after the searches.
 FOUND = {name for name, grids in GRIDS.items() if any("searched/" in grid.get("set", "") for grid in grids)}
+#: The unit costs of each sweep.
+COSTS = {name: str(study.costs(study.read(path))) for name, path in FILES.items()}
 FIGURE_CODE = figure_code()
 RECORDS = sorted(str(path) for path in Path(RESULTS, "records").glob("*/*") if path.is_dir())
 #: Tables that are kept: of figures, and what the searches of a file save.
@@ -76,6 +78,7 @@ rule all:
 rule part:
     input:
         file=lambda wildcards: str(FILES[wildcards.sweep]),
+        costs=lambda wildcards: COSTS[wildcards.sweep],
         sources=SOURCES,
         sets=lambda wildcards: [f"{SEARCH}/{each}.sets" for each in SETS if wildcards.sweep in FOUND],
     output:
@@ -109,6 +112,7 @@ rule table:
 use rule table as sets with:
     input:
         file=lambda wildcards: str(FILES[wildcards.sweep]),
+        costs=lambda wildcards: COSTS[wildcards.sweep],
         sources=SOURCES,
     output:
         touch(f"{SEARCH}/{{sweep}}.sets"),

@@ -16,6 +16,8 @@ LEAST_RATIO = 256.0
 #: Largest uSVP block (about 480 bits under MATZOV). Beyond, one attack after the other runs into the largest block
 #: tried, 1754, and a minimum over those that are left would be too high.
 MOST_BLOCK = 1600
+#: Bits that an attack takes which succeeds with no block tried: one block of 1754 alone takes 520 under MATZOV.
+MOST_BITS = 480
 
 
 def secret_stddev(instance: Instance) -> float:

@@ -1,7 +1,7 @@
 """The fast model: all attacks on many instances at once, without Sage."""
 
 from collections.abc import Iterable, Sequence
-from math import inf, log
+from math import floor, inf, log
 
 import numpy as np
 import numpy.typing as npt
@@ -10,7 +10,7 @@ from ..attacks import ATTACKS, AttackResult
 from ..instance import Instance
 from .coded_bkw import coded_bkw, gaussian_support
 from .compiled import compiled
-from .domain import MOST_BLOCK, outside, secret_stddev, secret_support
+from .domain import MOST_BITS, MOST_BLOCK, outside, secret_stddev, secret_support
 from .dual import dual
 from .dual_hybrid import dual_hybrid
 from .primal import bdd, usvp
@@ -97,7 +97,8 @@ _known: dict[Instance, dict] = {}
 def estimate(instances: Iterable[Instance]) -> dict[Instance, dict]:
     """{"commit": None, "sage": None, "results": [AttackResult], "remarks": [str]} an instance, as live.estimate.
 
-    An instance outside the domain has only failed attacks, with the reason. Answers are kept while the process lasts.
+    An instance outside the domain has only failed attacks, with the reason; one that is outside since it is too secure
+    has `at_least`, bits that every attack takes. Answers are kept while the process lasts.
     """
     wanted = list(dict.fromkeys(instances))
     new = [i for i in wanted if i not in _known]
@@ -127,7 +128,9 @@ def _refusal(reason: str) -> dict:
 def _answer(figures: dict[str, Array]) -> dict:
     block = figures["MATZOV"][0, 1]  # of uSVP, 0 if none succeeds
     if not 0 < block <= MOST_BLOCK:
-        return _refusal(f"uSVP needs blocks above {MOST_BLOCK} (more than about 480 bits)")
+        # An attack either has a figure, by blocks that were tried, or takes more than all of these.
+        at_least = floor(figures["MATZOV"][:, 0].min(initial=MOST_BITS))
+        return _refusal(f"uSVP needs blocks above {MOST_BLOCK}") | {"at_least": at_least}
     results: list[AttackResult] = []
     for model, attacks in ATTACKS.items():
         results += [_result(model, attack, row) for attack, row in zip(attacks, figures[model].tolist())]

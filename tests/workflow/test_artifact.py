@@ -1,0 +1,33 @@
+"""Claims on the pages of artifacts: a line of each profile that has a number, and what has to be known of it."""
+
+import csv
+
+import committed
+import pytest
+from pirlab_figures.runs.headline import CLAIMS, COSTED, REMARKS
+from pirlab_workflow import artifact, pages
+from pirlab_workflow.files import ROOT
+
+
+def page(paper: str) -> list[str]:
+    return (ROOT / f"docs/artifact/{paper}.md").read_text().splitlines()
+
+
+@pytest.mark.parametrize("run", committed.RUNS)
+def test_each_number_of_a_claim_has_the_command_of_its_profile(run):
+    with (ROOT / pages.claims_of(run)).open(newline="") as file:
+        known = [row for row in csv.DictReader(file) if row["here_low"]]
+    assert len(known) > 20
+    for row in known:
+        begins, command = f"| {row['id']}: {row['claim']} |", artifact.command(run, row["table"].rsplit("/", 1)[0])
+        lines = [line for line in page(row["paper"]) if line.startswith(begins) and line.endswith(f"| {command} |")]
+        assert [line for line in lines if (f": {row['of']} |" in line) == bool(row["of"])], row["id"]
+
+
+def test_claims_that_compare_with_another_form_say_so():
+    text = page("pirouette")
+    for ids, remark in REMARKS.items():
+        assert {claim["id"] for claim in CLAIMS} >= set(ids.split())
+        assert f"{', '.join(ids.split())}: {remark}" in text
+    costed = [line for line in text if f": {COSTED} |" in line]
+    assert {line[2:4] for line in costed} == {claim["id"] for claim in CLAIMS if "costed" in claim} == {"P5", "P6"}
