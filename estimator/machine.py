@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-GIB = 1 << 30
-
 
 def machine_name(document: Mapping[str, Any]) -> str:
     """Processor, cores, memory and kernel of a record or a calibration: what tells its machine from others."""
     machine, kernel = document["machine"], document.get("build", document)["kernel"]
-    return f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_bytes'] / GIB:.1f} GiB, {kernel}"
+    return f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_bytes'] / 2**30:.1f} GiB, {kernel}"

@@ -7,7 +7,6 @@ from pirlab_estimator.records import InputError
 
 from ..lib.output import words
 
-TARGET_BITS, TARGET_FAILURE = 128.0, -40.0
 NEEDED = words(
     "sweep part kind objective protocol records record_bits name upload download hint_bytes hint_serves seconds "
     "server_bytes log2_failure bits gadget_length varied set"

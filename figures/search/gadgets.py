@@ -7,11 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
+from pirlab_estimator.noise import FAILURE_TARGET
 
 from ..lib import style
 from ..lib.protocols import mathtext, protocol_name
 from ..lib.spec import spec
-from .data import TARGET_FAILURE, load
+from .data import load
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222", "#8C8C8C", "#5B4A8A")
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "<", ">")
@@ -50,7 +51,7 @@ def _panel(axes: Axes, data: pd.DataFrame) -> None:
         colour, marker = COLOURS[place % len(COLOURS)], MARKERS[place % len(MARKERS)]
         axes.plot(rows["base"], rows["log2_failure"], color=colour, marker=marker, markersize=3, label=words)
         _length(axes, rows, colour, place)
-    axes.axhline(TARGET_FAILURE, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)))
+    axes.axhline(FAILURE_TARGET, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)))
     axes.set_yscale("symlog", linthresh=10)
     axes.set_ylim(data["log2_failure"].min() * 1.6, 0)
     axes.set_xlabel("log2 of the base")
@@ -66,7 +67,7 @@ def _gadget(row: pd.Series) -> str:
 
 def _length(axes: Axes, rows: pd.DataFrame, colour: str, place: int) -> None:
     """The number of digits in the largest base that reaches the target, lines in turn on either side."""
-    reached = rows[rows["log2_failure"] <= TARGET_FAILURE]
+    reached = rows[rows["log2_failure"] <= FAILURE_TARGET]
     if reached.empty or len(reached) == len(rows):
         return
     last = reached.iloc[-1]

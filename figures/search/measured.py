@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pirlab_estimator.machine import machine_name
+from pirlab_estimator.noise import FAILURE_TARGET
 from pirlab_estimator.search.evaluate import Shape
+from pirlab_estimator.security.attacks import SECURITY_TARGET
 from pirlab_estimator.sets import set_name
 
 from ..lib.marks import SYMBOLS
-from .data import TARGET_BITS, TARGET_FAILURE
 
 Run = Mapping[str, Any]
 """Records and predictions of a run, by their paths in a packed one."""
@@ -104,4 +105,4 @@ def _seconds(record: Run, phase: str) -> float:
 
 def _reaches(prediction: Mapping[str, Any]) -> bool:
     bits, failure = prediction.get("security_bits"), prediction.get("noise", {}).get("log2_failure")
-    return bits is not None and bits >= TARGET_BITS and failure is not None and failure <= TARGET_FAILURE
+    return bits is not None and bits >= SECURITY_TARGET and failure is not None and failure <= FAILURE_TARGET

@@ -12,6 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
+from pirlab_estimator.noise import FAILURE_TARGET
+from pirlab_estimator.security.attacks import SECURITY_TARGET
 
 from ..lib import style
 from ..lib.data import data as entries
@@ -19,7 +21,7 @@ from ..lib.output import csv_text, write
 from ..lib.protocols import place, protocol_name
 from ..lib.spec import spec
 from ..lib.units import human_bytes, human_seconds
-from .data import TARGET_BITS, TARGET_FAILURE, along
+from .data import along
 
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 AXES: dict[str, str] = entries("search")["axes"]
@@ -125,7 +127,7 @@ def _lines(axes: Axes, data: pd.DataFrame, quantity: str, sizes: list[int]) -> N
 
 def _scale(axes: Axes, values: pd.Series, quantity: str) -> None:
     """The vertical axis of a row of panels, from one power of its base to another."""
-    target = {"bits": TARGET_BITS, "log2_failure": TARGET_FAILURE}.get(quantity)
+    target = {"bits": SECURITY_TARGET, "log2_failure": FAILURE_TARGET}.get(quantity)
     if target is not None:
         for each in axes.get_shared_y_axes().get_siblings(axes):
             each.axhline(target, color=style.GREY, linewidth=0.8, linestyle=(0, (4, 2)))

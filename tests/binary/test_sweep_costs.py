@@ -20,7 +20,7 @@ def lines(path):
 
 
 def slower(path, times):
-    """Unit costs of a machine that takes so many times as long as the defaults."""
+    """Unit costs of a machine whose every operation takes `times` as long as by the defaults."""
     known = json.loads(DEFAULTS.read_text())["unit_seconds"]
     costs = {
         name: [{**at, "seconds": times * at["seconds"]} for at in cost] if isinstance(cost, list) else times * cost

@@ -38,7 +38,7 @@ def test_a_row_without_a_record_has_described_sizes_and_predicted_seconds(tmp_pa
 
 
 def test_a_line_of_markdown_names_its_record(tmp_path: Path, expected: pd.DataFrame) -> None:
-    """By the beginning of its id, and no record where there is none."""
+    """A line shows the beginning of its record's id; a predicted line shows none."""
     documents, rows = partly_measured(tmp_path)
     lines = [each for each in comparison.build(rows, expected).markdown().splitlines() if each.startswith("|")]
     assert len({line.count("|") for line in lines}) == 1 and lines[0].endswith("| Record |")

@@ -36,8 +36,8 @@ REPAIRED = {
     30: ((9, 9), 4, 249857, 8, 15360),
     33: ((9, 12), 4, 249857, 9, 15360),
 }
-#: Of the databases of Figure 4 and of long ones: the set in `REPAIRED`, and the plaintexts of a record. There is none
-#: for long records: they have the set with as many rows and columns.
+#: For each database of Figure 4 and of long records: the key of its set in `REPAIRED`, and the plaintexts of a record.
+#: `REPAIRED` has no sets for long records, so these databases take the set that has as many rows and columns.
 COMPARED = {(1 << r, 1 << b): (r + b - 3, 1) for r in (18, 22, 25) for b in (4, 6, 8, 11)}
 COMPARED |= {(1 << 14, 245760): (26, 8), (1 << 18, 245760): (30, 8), (1 << 14, 819200): (26, 25)}
 

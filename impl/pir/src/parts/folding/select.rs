@@ -126,13 +126,13 @@ impl Selection {
         columns: Range<usize>,
         vectors: &[&PolyPairs],
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
-        let products = block.multiply_part(vectors, columns, self.threads)?;
-        let one = |products: &PolyPairs, number| {
-            let [a, b] = products.get(number)?;
-            Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) })
+        let lifted = |[a, b]: [_; 2]| Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) });
+        let all = |products: PolyPairs| {
+            let pairs = products.pairs(0..products.len())?;
+            drop(products);
+            side_by_side(pairs.into_iter(), self.threads, lifted)
         };
-        let all = |products: &PolyPairs| side_by_side(0..products.len(), self.threads, |number| one(products, number));
-        products.iter().map(all).collect()
+        block.multiply_part(vectors, columns, self.threads)?.into_iter().map(all).collect()
     }
 
     /// A product in the coefficient domain, modulo q.

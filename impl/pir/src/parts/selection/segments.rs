@@ -48,8 +48,9 @@ pub fn sum_segments(
     let mut sums = Vec::<PolyPairs>::new();
     for (segment, matrix) in segments.iter().enumerate() {
         let vectors = vectors(segment, steps)?;
-        steps
-            .time("answer_product", || matrix.multiply_add(&vectors.iter().collect::<Vec<_>>(), &mut sums, threads))?;
+        steps.time("answer_product", || {
+            matrix.multiply_add(&vectors.iter().collect::<Vec<_>>(), 0..matrix.columns(), &mut sums, threads)
+        })?;
     }
     Ok(sums)
 }

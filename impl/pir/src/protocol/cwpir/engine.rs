@@ -147,9 +147,10 @@ impl Selector for Engine {
         steps: &mut Turns,
         threads: usize,
     ) -> Result<Vec<Vec<Ciphertext>>> {
-        let products = self.products(matrices, asked, steps, threads)?;
-        let ciphertext = |sums: &PolyPairs, number| Ok(sums.get(number).map(|[a, b]| Ciphertext { a, b })?);
-        products.iter().map(|sums| (0..sums.len()).map(|number| ciphertext(sums, number)).collect()).collect()
+        let ciphertexts = |sums: PolyPairs| -> Result<_> {
+            Ok(sums.pairs(0..sums.len())?.into_iter().map(|[a, b]| Ciphertext { a, b }).collect())
+        };
+        self.products(matrices, asked, steps, threads)?.into_iter().map(ciphertexts).collect()
     }
 
     /// The word of a record's item, a bit a coefficient.

@@ -76,18 +76,16 @@ impl Blocks {
         while let Some(first) = left.first().map(|block| block - block % GROUP) {
             let columns = first..blocks.min(first + GROUP);
             let (here, rest) = left.split_at(left.partition_point(|block| *block < columns.end));
-            let mut sums: Vec<_> = columns.clone().map(|_| ring.zero()).collect();
+            let mut sums = Vec::new();
             for (segment, masks) in self.segments.iter().zip(self.chain.masks().chunks(self.segments[0].rows())) {
                 let turns = PolyPairs::new(ring, masks.iter().map(|mask| [mask, mask]))?;
-                for products in segment.multiply_part(&[&turns], columns.clone(), context.threads)? {
-                    for (number, sum) in sums.iter_mut().enumerate() {
-                        ring.add_assign(sum, &products.get(number)?[0]);
-                    }
-                }
+                segment.multiply_add(&[&turns], columns.clone(), &mut sums, context.threads)?;
             }
-            for &block in here {
-                let modulus = set.switch.map(|Switch { mask_modulus, .. }| mask_modulus);
-                self.masks[block] = write_half(&public.ring, sums[block - first].clone(), modulus);
+            let modulus = set.switch.map(|Switch { mask_modulus, .. }| mask_modulus);
+            for (block, [mask, _]) in columns.clone().zip(sums[0].pairs(0..columns.len())?) {
+                if here.contains(&block) {
+                    self.masks[block] = write_half(ring, mask, modulus);
+                }
             }
             left = rest;
         }

@@ -119,7 +119,8 @@ impl Server {
             })?;
             turns.time("answer_blocks", || -> Result<()> {
                 for ((blocks, vectors), sums) in self.blocks.iter().zip(&vectors).zip(&mut sums) {
-                    blocks.segments[segment].multiply_add(&vectors.iter().collect::<Vec<_>>(), sums, threads)?;
+                    let (matrix, vectors) = (&blocks.segments[segment], vectors.iter().collect::<Vec<_>>());
+                    matrix.multiply_add(&vectors, 0..matrix.columns(), sums, threads)?;
                 }
                 Ok(())
             })?;
@@ -190,8 +191,8 @@ impl protocol::Server for Server {
                     out.copy_from_slice(&word.to_le_bytes());
                 });
                 for (blocks, sums) in self.blocks.iter().zip(&sums) {
-                    for (number, mask) in blocks.masks.iter().enumerate() {
-                        let [first, second] = sums[k / 2].get(number)?;
+                    let pairs = sums[k / 2].pairs(0..blocks.masks.len())?;
+                    for (mask, [first, second]) in blocks.masks.iter().zip(pairs) {
                         let body = if k % 2 == 0 { first } else { second };
                         for half in [mask, &write_half(&self.public.ring, body, modulus)] {
                             out.split_off_mut(..half.len()).unwrap_or_default().copy_from_slice(half);

@@ -70,25 +70,16 @@ impl PolyPairs {
         Ok(())
     }
 
-    /// The pair of that number.
-    ///
-    /// # Errors
-    /// A number of no pair.
-    pub fn get(&self, number: usize) -> Result<[Poly<u32, Ntt>; 2], PolyMatrixError> {
-        let mut pairs = self.pairs(number..number.saturating_add(1))?;
-        Ok(pairs.remove(0))
-    }
-
     /// The pairs of those numbers, of which lines that lie side by side are read together.
     ///
     /// # Errors
     /// A number of no pair.
     pub fn pairs(&self, numbers: Range<usize>) -> Result<Vec<[Poly<u32, Ntt>; 2]>, PolyMatrixError> {
-        if numbers.is_empty() || numbers.end > self.len {
+        if numbers.end > self.len {
             return Err(PolyMatrixError::Length { found: numbers.end, rows: self.len });
         }
         let mut out: Vec<_> = numbers.clone().map(|_| [self.ring.zero(), self.ring.zero()]).collect();
-        for (strip, pairs) in self.lines().chunks_exact(self.len).enumerate() {
+        for (strip, pairs) in self.lines().chunks_exact(self.len.max(1)).enumerate() {
             for (polys, lines) in out.iter_mut().zip(&pairs[numbers.clone()]) {
                 for (poly, line) in polys.iter_mut().zip(lines) {
                     poly.as_mut_slice()[strip * LINE..][..LINE].copy_from_slice(line);

@@ -49,38 +49,39 @@ impl PolyMatrix {
         columns: Range<usize>,
         threads: usize,
     ) -> Result<Vec<PolyPairs>, PolyMatrixError> {
-        self.check(vectors, self.rows)?;
-        // Lines of a group's columns lie side by side.
-        let whole = |column: usize| column == self.columns || (column < self.columns && column.is_multiple_of(GROUP));
-        if let Some(&column) = [columns.start, columns.end].iter().find(|&&column| !whole(column)) {
-            return Err(PolyMatrixError::Place { row: 0, column, rows: self.rows, columns: self.columns });
-        }
-        let products = vectors.iter().map(|_| PolyPairs::zero(&self.ring, columns.len()));
-        let mut products = products.collect::<Result<Vec<_>, _>>()?;
-        self.pass(vectors, columns, &mut products, Sum::New, threads);
+        let mut products = Vec::new();
+        self.multiply_add(vectors, columns, &mut products, threads)?;
         Ok(products)
     }
 
-    /// Adds the products to sums, one for each vector; where there are no sums yet, the products become the sums.
+    /// Adds the products of [`Self::multiply_part`] to sums, one for each vector; where there are no sums yet, the products become the
+    /// sums.
     ///
     /// # Errors
     /// As [`Self::multiply`]; sums of another ring, number of columns, or number of vectors.
     pub fn multiply_add(
         &self,
         vectors: &[&PolyPairs],
+        columns: Range<usize>,
         sums: &mut Vec<PolyPairs>,
         threads: usize,
     ) -> Result<(), PolyMatrixError> {
-        if sums.is_empty() {
-            *sums = self.multiply(vectors, threads)?;
-            return Ok(());
-        }
         self.check(vectors, self.rows)?;
-        self.check(&sums.iter().collect::<Vec<_>>(), self.columns)?;
+        // Lines of a group's columns lie side by side.
+        let whole = |column: usize| column == self.columns || (column < self.columns && column.is_multiple_of(GROUP));
+        if let Some(&column) = [columns.start, columns.end].iter().find(|&&column| !whole(column)) {
+            return Err(PolyMatrixError::Place { row: 0, column, rows: self.rows, columns: self.columns });
+        }
+        let sum = if sums.is_empty() { Sum::New } else { Sum::Old };
+        if sums.is_empty() {
+            let products = vectors.iter().map(|_| PolyPairs::zero(&self.ring, columns.len()));
+            *sums = products.collect::<Result<_, _>>()?;
+        }
+        self.check(&sums.iter().collect::<Vec<_>>(), columns.len())?;
         if sums.len() != vectors.len() {
             return Err(PolyMatrixError::Length { found: sums.len(), rows: vectors.len() });
         }
-        self.pass(vectors, 0..self.columns, sums, Sum::Old, threads);
+        self.pass(vectors, columns, sums, sum, threads);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ fn ring(n: usize, bits: u32, kernel: Kernel) -> Arc<Ring<u32>> {
 }
 
 fn all(pairs: &PolyPairs) -> Vec<[Poly<u32, Ntt>; 2]> {
-    (0..pairs.len()).map(|number| pairs.get(number).unwrap()).collect()
+    pairs.pairs(0..pairs.len()).unwrap()
 }
 
 /// Every polynomial drawn by `draw`.
@@ -103,15 +103,15 @@ fn what_does_not_fit_is_refused() {
     let mut two = PolyPairs::zero(&ring, 2).unwrap();
     assert!(two.set(1, &[[&zero, &zero]]).is_ok() && two.set(2, &[]).is_ok());
     assert_eq!(two.set(1, &[[&zero; 2]; 2]), Err(PolyMatrixError::Length { found: 3, rows: 2 }));
-    assert!(two.get(2).is_err());
-    assert_eq!(empty.get(0).err(), Some(PolyMatrixError::Length { found: 1, rows: 0 }));
+    assert!(two.pairs(2..3).is_err() && two.pairs(1..1).unwrap().is_empty() && empty.pairs(0..0).unwrap().is_empty());
+    assert_eq!(empty.pairs(0..1).err(), Some(PolyMatrixError::Length { found: 1, rows: 0 }));
     let sums = |ring, len, count| (0..count).map(|_| PolyPairs::zero(ring, len).unwrap()).collect::<Vec<_>>();
     for (mut sums, error) in [
         (sums(&other, 3, 1), PolyMatrixError::Ring),
         (sums(&ring, 2, 1), PolyMatrixError::Length { found: 2, rows: 3 }),
         (sums(&ring, 3, 2), PolyMatrixError::Length { found: 2, rows: 1 }),
     ] {
-        assert_eq!(matrix.multiply_add(&[&two], &mut sums, 1), Err(error));
+        assert_eq!(matrix.multiply_add(&[&two], 0..3, &mut sums, 1), Err(error));
     }
     let foreign = other.zero();
     assert_eq!(two.set(0, &[[&zero, &foreign]]), Err(PolyMatrixError::Ring));
@@ -137,10 +137,10 @@ fn products_are_added_to_sums() {
         let inputs: Vec<_> = inputs.iter().collect();
         let (products, before) = (matrix.multiply(&inputs, 1).unwrap(), old.each_ref().map(all));
         let mut sums = Vec::new();
-        matrix.multiply_add(&inputs, &mut sums, 2).unwrap();
+        matrix.multiply_add(&inputs, 0..6, &mut sums, 2).unwrap();
         assert!(sums.iter().map(all).eq(products.iter().map(all)));
         let mut sums: Vec<_> = old.into();
-        matrix.multiply_add(&inputs, &mut sums, 2).unwrap();
+        matrix.multiply_add(&inputs, 0..6, &mut sums, 2).unwrap();
         for ((sums, products), old) in sums.iter().zip(&products).zip(before) {
             for ((sum, product), old) in
                 all(sums).as_flattened().iter().zip(all(products).as_flattened()).zip(old.as_flattened())
