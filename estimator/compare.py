@@ -207,7 +207,7 @@ def _stages(
 
 
 def _sampling_error(independent: float) -> tuple[float, float]:
-    """By what shares a variance of `independent` Gaussian samples may lie below and above the true one.
+    """The shares by which a variance of `independent` Gaussian samples may lie below and above the true variance.
 
     Quantiles of chi-square: on few samples its upper tail is much longer than that of a Gaussian of the same variance.
     """
@@ -217,11 +217,11 @@ def _sampling_error(independent: float) -> tuple[float, float]:
 
 
 def _independent_samples(stage: dict, samples: int, keys: int, random_data: bool) -> float:
-    """How many independent samples tell as much of the variance as the run's own, which share error vectors and data.
+    """How many independent samples determine the variance as well as the run's own, which share error vectors and data.
 
-    Of the common part of the error a key gives `common_samples`. The rest, m decisions on a sum of `terms` products of
-    independent data with the same errors, is the quadratic form of a Wishart matrix: it varies like
-    1 / (1/m + 1/terms) independent squares. Of data that are not random nothing is known: all decisions of a key may
+    Each key gives `common_samples` samples of the common part of the error. The rest, m decisions on a sum of `terms`
+    products of independent data with the same errors, is the quadratic form of a Wishart matrix: it varies like
+    1 / (1/m + 1/terms) independent squares. Nothing is known about data that are not random: all decisions of a key may
     have the whole error in common. The mean square of random data deviates from its expectation by their fourth
     moment: a value's square varies by no more than its mean (bits; by 0.8 of it when uniform in a range).
     """
@@ -235,7 +235,7 @@ def _independent_samples(stage: dict, samples: int, keys: int, random_data: bool
 
 
 def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
-    """One call of what is timed, where operations of it are described, for information: they are not all it does."""
+    """Seconds of one call with described operations, for information: the call does more than the counts describe."""
     rows = []
     for name, described in prediction.get("times", {}).items():
         samples = record["measured"]["times"].get(name, {}).get("samples")
@@ -266,7 +266,7 @@ def _seconds(prediction: dict, record: dict) -> list[Comparison]:
 
 
 def _elsewhere(unit_costs: dict, machine: dict) -> str:
-    """In what the unit costs are not of the machine as it was when it ran; nothing is demanded then."""
+    """Why the unit costs do not fit the machine as it ran, in which case no tolerance applies; empty if they fit."""
     if unit_costs["machine"] != machine.get("cpu"):
         return f"unit costs of another machine: {unit_costs['machine']}"
     probes = [p for p in (machine.get("read_bandwidth_before"), machine.get("read_bandwidth_after")) if p]

@@ -51,7 +51,7 @@ class Effort:
 
 
 def efforts(profile: str, documents: Documents) -> list[Effort]:
-    """Of each experiment of a profile that is of a paper, by the predictions of its packed run."""
+    """The effort of each experiment of a profile that belongs to a paper, by the predictions of the packed run."""
     plan, found = Plan(read_profile(profile)), []
     for name, about in plan.experiments.items():
         paper = about.get("paper")
@@ -120,12 +120,12 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
 
 
 def command(profile: str, experiment: str) -> str:
-    """What measures an experiment and draws its tables and figures."""
+    """The command that measures an experiment and draws its tables and figures."""
     return f"`make reproduce PROFILE={profile} ONLY={experiment}`"
 
 
 def _claims(paper: str, claims: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, str]]:
-    """Each claim as every profile has it that has a number for it."""
+    """Each claim, once for every profile that has a number for it."""
     rows = [row | {"profile": name} for name, frame in claims.items() for row in frame.to_dict("records")]
     for id in dict.fromkeys(row["id"] for row in rows if row["paper"] == paper):
         own = [row for row in rows if row["id"] == id]

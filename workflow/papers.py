@@ -14,7 +14,7 @@ TITLES |= {entry.get("folder", paper): entry["tables"] for paper, entry in PAPER
 IMAGES = Path("docs/images/results")
 #: Bytes of a figure as SVG.
 LARGEST = 1_000_000
-#: What is drawn of every experiment and shown on no page.
+#: Drawings that experiments have and that no page shows.
 UNSHOWN = ("table-primitives", "primitives", "accuracy")
 Drawn = dict[tuple[str, str], tuple[str, Path]]
 """Profile and file by experiment, without its folder, and name: tables as Markdown, figures as PNG."""

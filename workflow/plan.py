@@ -176,9 +176,9 @@ class Plan:
         return round(max(limits) * stretch, 1)
 
     def stretch(self) -> float:
-        """By what the limits of rows are multiplied here. A profile with `minutes` takes the largest factor with which
-        all rows that fit this machine's memory keep to them; another, how much slower than the committed unit costs
-        this machine is, at least 1."""
+        """The factor by which the limits of rows are multiplied on this machine. A profile with `minutes` takes the
+        largest factor with which the rows that fit in memory are predicted to take these minutes at most. Any other
+        profile takes how many times slower this machine is than the committed unit costs, at least 1."""
         if self.profile["minutes"] is None or self.profile["time_limit_seconds"] is None:
             calibration = self.results / "calibration.json"
             return max(1.0, UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0)

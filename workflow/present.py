@@ -14,9 +14,9 @@ from pirlab_figures.cli import main as drawing
 from .files import PlanError, exit_code
 from .plan import Plan
 
-#: Of each kind of drawing, the endings of its files, but for the one that reports show.
+#: The endings of a drawing's files by kind of drawing, except the ending that reports show.
 ENDS = {"figure": ("pdf", "png", "csv"), "table": ("csv", "md", "tex")}
-#: The one that reports show.
+#: The ending of the file that reports show, by kind of drawing.
 SHOWN = {"figure": "svg", "table": "html"}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .files import PlanError
 
-# Of [row], how a row is run; every other key is a setting of the primitive.
+# These keys of [row] say how a row is run; every other key is a setting of the primitive.
 RUN_KEYS = ("primitive", "repetitions", "kernel", "seed")
 
 

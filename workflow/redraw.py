@@ -104,7 +104,7 @@ class Redrawing:
         return path
 
     def accuracy(self, names: Iterable[str]) -> list[Path]:
-        """The tables of predictions beside measurements, drawn: other drawings say by them how good predictions are."""
+        """Draw the tables of predictions beside measurements, which tell other drawings how good predictions are."""
         judged = [name for name in names if self.plan.judged(name)]
         for name in judged:
             self.prediction(name)
@@ -127,7 +127,7 @@ class Redrawing:
 
 
 def ran(said: Mapping[str, str]) -> str:
-    """Where and when a run was made, a sentence."""
+    """One sentence: the date and the machine of a run."""
     return f"Run of {said['date']} on {said['processor']}, {said['memory']} of memory.\n\n"
 
 

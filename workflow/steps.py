@@ -92,7 +92,7 @@ def stale_records(plan: Plan) -> list[dict[str, Any]]:
 
 
 def changed_records(plan: Plan, group: Group, rows: list[Row]) -> list[dict[str, Any]]:
-    """Of these rows' records, those that the present binary would write otherwise."""
+    """The records of these rows that the present binary would write differently."""
     paths = {row.id: plan.record(group, row) for row in rows}
     records = {id: read_object(path) for id, path in paths.items()}
 

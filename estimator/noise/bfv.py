@@ -15,9 +15,9 @@ from .ring_setting import Floats, Rings
 
 
 def norms(plaintext: dict) -> tuple[float, float, float, float]:
-    """Of t(X) and t(X)^2 the squared norms; E[c^2] for t times uniform fractions times a multiple of t, in units of it.
+    """The squared norms of t(X) and t(X)^2, and E_z of docs/pirana.md for random data and for any data.
 
-    The last is that of the worst fractions. The coefficients of t and t^2 do not meet modulo X^N + 1.
+    The coefficients of t and t^2 do not overlap modulo X^N + 1.
     """
     match plaintext["kind"]:
         case "integer":

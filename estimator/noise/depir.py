@@ -25,9 +25,9 @@ from .tails import LN2
 
 THRESHOLD = 0.5
 SHARES = (1 / 16, 1 / 2, 15 / 16)
-"""Of the threshold, left to the value of the polynomial; the switch has the rest."""
+"""Shares of the threshold that are left to the value of the polynomial; the switch has the rest."""
 LEAST_TERMS = 0.01
-"""Independent values of a query, at least: with fewer, a measured variance says nothing of the true one."""
+"""The least number of independent values of a query: with fewer, a measured variance says nothing of the true one."""
 
 
 class Answer:
@@ -60,12 +60,12 @@ class Answer:
         return found
 
     def variance(self, any_data: bool = False) -> float:
-        """Of a coefficient of the value."""
+        """The variance of a coefficient of the value."""
         mean, _, _ = moments(self.variables, self.degree)
         return exp(LN2 * ((self.any_data if any_data else self.random) + self.value) + mean) / self.n
 
     def of_switch(self) -> float:
-        """What the switch adds to it."""
+        """The variance that the switch adds to a coefficient."""
         return exp(LN2 * self.switch + moments(1, self.degree)[0]) / self.n if self.switched else 0.0
 
     def terms(self, *parts: tuple[float, int]) -> float:

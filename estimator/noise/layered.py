@@ -55,7 +55,7 @@ def digit_squares(layout: dict, values: int) -> list[tuple[float, int]]:
 
 
 def classes(description: dict) -> list[tuple[float, int, bool]]:
-    """(E[x^2] of a digit, how many of an entry's are such, whether it is one of the answer's)."""
+    """(E[x^2] of a digit, number of an entry's digits with this moment, whether these are digits of the answer)."""
     layout, dimension = description["layout"], description["instances"][0]["dimension"]
     hint = [(square, count, False) for square, count in digit_squares(layout, dimension)]
     return hint + [(square, count, True) for square, count in digit_squares(layout, 1)]

@@ -117,7 +117,7 @@ def balanced_moments(log2_modulus: int, base: int) -> tuple[Moments, ...]:
     moments = []
     for i in range(balanced_digit_count(log2_modulus, base)):
         unit = base**i
-        # What is left when the lower digits are taken off, and by which the lowest digit becomes 0.
+        # Start of the range after the lower digits are subtracted and the lowest digit is shifted to 0.
         start = low * (unit - 1) // (base - 1) + low * unit - half
         moments.append(_moments(digit_power_sums(start, start + 2 * half, unit, base), low))
     return tuple(moments)

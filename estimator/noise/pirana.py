@@ -21,9 +21,9 @@ from .stage import words as stage_words
 
 
 def turns(layout: dict, full: bool) -> tuple[float, float, float]:
-    """Of the plaintexts of a column in one answer: how many, their key switches, the squares of those in common.
+    """The plaintexts of a column in one answer: their number, their key switches, and how many share each, squared.
 
-    full: of the fullest answer, else of the mean one.
+    full: for the fullest answer, else for the mean one.
     """
     number = -(-layout["polynomials_per_record"] // layout["answer_ciphertexts"])
     each = -(-number // layout["halves"])

@@ -43,13 +43,13 @@ def log2_largest_tail(variables: int, degree: int, log2_square: float) -> float:
 
 
 Tail = Callable[[int, int, float], float]
-"""Of a number of variables, a degree and log2 of a square."""
+"""log2 of a tail probability, by the number of variables, the degree and log2 of a square."""
 CAPS = (1 / 2, 3 / 4, 7 / 8)
-"""Of the level of a sum, what none of its terms exceeds."""
+"""The shares c of the level of a sum that are tried as a cap on each of its terms."""
 RATES = np.geomspace(1.0, 2048.0, 96)
 """Parameters of the exponential moment that are tried, times the level: each gives a bound."""
 SIZES = np.exp2(-14.0 * np.linspace(1.0, 0.0, 192) ** 2)
-"""Of the largest term, sizes over which its moment is summed: dense where it grows fastest."""
+"""Sizes of a term, as shares of the largest, over which its moment is summed: dense where it grows fastest."""
 
 
 def log2_sum_tail(

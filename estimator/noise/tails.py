@@ -13,13 +13,13 @@ from scipy.special import lambertw, log_ndtr
 
 Array = NDArray[np.float64]
 LN2 = float(np.log(2.0))
-#: Probabilities, as log2, that a key is longer than a mixture's bound allows for; each gives a bound, to which it is
-#: added: the rarer, the larger the error that has to be allowed for.
+#: Probabilities, as log2, that a key is longer than a mixture's bound allows for. Each gives a bound, to which it is
+#: added: the rarer the longer keys are, the larger is the error that the bound has to allow for.
 LONG_KEYS = (-70.0, -140.0, -280.0, -560.0, -1120.0)
-#: Bits above what is added from which on a bound does not gain from less.
+#: A bound that is this many bits above the probability added to it gains nothing from a smaller probability.
 NEGLIGIBLE = 24.0
-#: The rarest long key that is counted where lengths are chosen freely, how often the choice is halved, and by how many
-#: bits rarer keys are tried beside what balances.
+#: Where lengths are chosen freely: the rarest long key that is counted, the number of halvings of the choice, and how
+#: many bits rarer the keys are that are tried beside the choice that balances both terms.
 LEAST, HALVINGS, RARER = -4096.0, 40, (0.0, 1.0, 2.0, 4.0, 8.0)
 #: Points of the Chernoff bound's parameter that are tried: each gives a bound, the best of these is within 0.01 bit.
 POINTS = 64
@@ -159,7 +159,7 @@ def key_union(threshold: ArrayLike, variance: Array, key: KeyLength, count: Arra
     bounds = np.stack([np.logaddexp2(of_usual_keys(long_key), long_key) for long_key in tried])
     best = np.argmin(bounds, axis=0)[None]
     chosen, bound = (np.take_along_axis(each, best, axis=0)[0] for each in (np.stack(tried), bounds))
-    # If even usual keys fail, the bound says nothing; if no key is longer, it leaves none out.
+    # If even usual keys fail, the bound is trivial; if no key is longer, no probability has to be added.
     fixed = np.all(key.growth(low * 0 + LEAST) == 1, axis=1)
     counted = np.where(fixed, -np.inf, np.where(bound < 0, chosen, 0.0))
     return Union(np.where(fixed, of_usual_keys(low * 0), np.minimum(0.0, bound)), counted)
@@ -191,7 +191,7 @@ def _log2_tail_of_usual_keys(deviations: Array, mixture: Mixture, long_key: floa
     largest = np.max(mixture.shares, axis=-1)
     fixed = np.maximum(0.0, 1 - np.sum(mixture.shares * mixture.counts, axis=-1))
     best = np.zeros(np.broadcast_shapes(deviations.shape, k.shape, fixed.shape))
-    # Without any error, or with a few squares, some points are infinity less infinity.
+    # Without any error, or with few squares, some points are infinity minus infinity.
     with np.errstate(divide="ignore", invalid="ignore"):
         longest = longest_key(long_key, k)
         widest = np.minimum(np.minimum(deviations, 1e3), 1 / np.sqrt(longest * np.maximum(largest, 1e-30)))

@@ -85,7 +85,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
 
 
 def _look_up(setting: Setting, product: ProductNoise, rows: RgswNoise, ones: float) -> Noise:
-    """An S-box's bit. ones: the share of input bits that are one, of which dropped digits depend.
+    """An S-box's bit. ones: the share of input bits that are one, on which dropped digits depend.
 
     Half of the differences that the first CMUX decomposes are Q/2, the others zero; the table has no mask.
     """

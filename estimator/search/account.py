@@ -57,7 +57,7 @@ class Account:
         self.refusal = self.refusal or figures.refused
 
     def beyond(self, figures: Figures, points: int) -> None:
-        """Sets whose cheapest exceeds a budget; the most exceeded one is the reason."""
+        """Count sets whose cheapest one exceeds a budget; the budget that is exceeded most is the reason."""
         exceeded = self.bounds.exceeded(figures)
         reason = max(exceeded, key=lambda name: exceeded[name])
         self.counts[reason] += points

@@ -1,4 +1,4 @@
-"""Rows of the committed sets: those of a protocol that nothing of it undercuts, and the best one for an application."""
+"""Rows of the committed sets: the sets of a protocol that no other one undercuts, and the best for an application."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from .text import count, size
 from .walk import Found
 
 Row = dict[str, Any]
-#: Why a protocol is not at a database.
+#: The reason why a protocol has no set at a database.
 WITHOUT = "no set that takes it has 128 bits and fails below 2^-40"
 
 
@@ -28,7 +28,7 @@ def front(protocol: str, evaluator: Evaluator) -> Iterator[Row]:
     """Yield the committed sets that reach the targets and that no other set undercuts, hints counted.
 
     If no set reaches the targets, the only row gives the reason. A row has the set's name, by which its file is found,
-    and not what is in it.
+    but not its values.
     """
     named = sets_of(protocol)
     found = list(zip(named, evaluator(list(named.values())), strict=True))

@@ -96,8 +96,8 @@ class Bounds:
         return reaches(figures.bits, self.security) and figures.log2_failure <= self.failure
 
     def missed_by_power(self, figures: Figures, power: float) -> bool:
-        """Whether security is not as asked, or the failure would still be too frequent to that power, in as many
-        times fewer decisions."""
+        """Whether security misses its target, or the failure would miss it even with log2 of it `power` times as large,
+        in `power` times fewer decisions."""
         return not reaches(figures.bits, self.security) or power * figures.log2_failure - log2(power) > self.failure
 
     def without(self, budget: str) -> "Bounds":
@@ -106,7 +106,7 @@ class Bounds:
         return Bounds(self.security, self.failure, **kept)
 
     def no_worse(self, than: Figures, faster: float = 0.0) -> "Bounds":
-        """The same with upload, download and answer seconds of a set as further budgets, of the last a share less."""
+        """The same with upload, download and answer seconds of a set as further budgets, the seconds less `faster`."""
         if not 0 <= faster < 1:
             raise BoundsError(f"--faster {100 * faster:g} is not from 0 to 100 per cent")
         kept = self.budgets()

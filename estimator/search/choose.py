@@ -16,21 +16,21 @@ from .progress import Progress
 from .space_file import load
 from .walk import Found, Least, walk
 
-#: What needs no protocol: the client downloads the database for every query.
+#: The name of the choice without a protocol: the client downloads the database for every query.
 DOWNLOAD = "download"
 #: The name of a set that the search finds.
 FOUND = "found"
-#: Doublings and halvings of records and of their size that are looked at.
+#: The number of doublings and halvings of records, and of their size, that are tried.
 DOUBLINGS = 10
-#: Databases that are looked at have at most this many bits, and this many in a record.
+#: Databases that are tried have at most this many bits in all, and this many in a record.
 MOST_BITS, MOST_RECORD_BITS = 1 << 41, 1 << 24
-#: Sets by what they are called.
+#: Sets by name.
 Named = dict[str, Literal]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The best set of a protocol, none if no set keeps the bounds; and why others do not.
+    """The best set of a protocol, or none if no set keeps the bounds; and why the other sets do not keep them.
 
     name: of a set of params/, or FOUND. found: the best set of the protocol's space, where it has one.
     """

@@ -179,7 +179,7 @@ def _key(part: Part, evaluator: Evaluator) -> str:
 
 
 def _known(folder: Path, part: Part, evaluator: Evaluator) -> dict[str, Any] | None:
-    """The record of a part, if there is one of these inputs."""
+    """The record of a part, if there is one that was made from these inputs."""
     try:
         document: dict[str, Any] = json.loads((folder / part.file).read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -71,8 +71,8 @@ class Least:
         self._least = min(self._least, self.order(figures))
 
 
-#: What a walk is for. order: what is taken up first. hopeless: nothing that costs at least as much is wanted. add: this
-#: set keeps the bounds.
+#: The aim of a walk. order: the rank in which sets are tried. hopeless: no set that costs at least as much is wanted.
+#: add: report a set that keeps the bounds.
 Aim = WholeFront | Least
 
 
@@ -129,7 +129,7 @@ def walk(
 
 
 def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None) -> dict[str, float]:
-    """For each budget: the least that it could be where all other bounds stay, for those that there is a set then."""
+    """The least value of each budget at which a set meets all other bounds; budgets without such a set are left out."""
     least = {}
     for name in bounds.budgets():
         outcome = walk(space, evaluator, bounds.without(name), Least(partial(spent, name)), progress)
@@ -141,7 +141,7 @@ def relaxed(space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progre
 def relaxed_together(
     space: Space, evaluator: Evaluator, bounds: Bounds, progress: Progress | None = None
 ) -> dict[str, float] | None:
-    """What the set needs that exceeds its budgets by the least factor, for those that it exceeds; None without one."""
+    """What the set with the least factor over its budgets needs of each budget that it exceeds; None without a set."""
     allowed = {name: max(bound, _LEAST_BUDGET[name in TIMES]) for name, bound in bounds.budgets().items()}
 
     def factor(figures: Figures) -> float:
@@ -206,11 +206,11 @@ class _Grid:
         self.first = [tuple(n - 1 for n in self.state.shape), tuple(0 for _ in self.state.shape)]
 
     def questions(self) -> list[tuple[int, ...]]:
-        """The open point to ask for: both corners first, then along each edge from the dearest corner how far one can
-        go, then what decides most whatever the answer is.
+        """The open points to evaluate next: first both corners, then, along each edge from the costliest corner, how
+        far one can go, then the point that decides most others, whatever its result is.
 
-        After an edge it is the cheapest corner of what is open, whether or not it is right: when that is hopeless, so
-        is all of it.
+        After an edge it is the cheapest corner of the open points, whether or not that set is right: if this corner is
+        hopeless, all open points are.
         """
         while self.first:
             at = self.first.pop()

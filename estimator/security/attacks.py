@@ -21,8 +21,8 @@ HYBRIDS = ("bdd_hybrid", "bdd_mitm_hybrid")
 #: q = 2^28 and stddev 6.4 the primal hybrid beats BDD from 3/32 down, and every other attack at 1/16, by 9 bits.
 HYBRID_DIMENSION = 1100
 LEAST_DENSITY = 1 / 8
-#: Attacks whose figure depends on the number of samples. The others count with any number: they use fewer than n and
-#: something.
+#: Attacks whose figure depends on the number of samples. The others are counted for any number of samples, because they
+#: use little more than n.
 SAMPLED = ("coded_bkw",)
 ATTACK_LIMIT_SECONDS = 600.0
 HYBRID_LIMIT_SECONDS = 1800.0
@@ -33,7 +33,7 @@ SECURITY_TARGET = 128
 CIPHER_BITS = 128.0
 #: The smallest block size tried, by the estimator and by the fast model.
 LEAST_BLOCK = 40
-#: Weaker instances than that block size breaks all show about this much.
+#: Instances that a smaller block size would break all show about this figure.
 BROKEN_BELOW = 45.0
 AT_FLOOR = (
     f"the smallest block size tried, {LEAST_BLOCK}, suffices: the instance is weaker than the figure says (no attack "
@@ -79,7 +79,7 @@ def time_limit(attack: str, limit: float | None) -> float:
 
 
 def needed(density: float) -> tuple[str, ...]:
-    """The attacks under MODEL without which nothing is said to reach the target: hybrids decide for sparse secrets."""
+    """The attacks under MODEL that need a figure before a set counts as secure: hybrids decide for sparse secrets."""
     return ATTACKS[MODEL] + (HYBRIDS if density < LEAST_DENSITY else ())
 
 

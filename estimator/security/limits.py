@@ -59,7 +59,7 @@ def _share(value: Any, dimension: int) -> Any:
 
 
 def minima(family: Family, dimension: int, moduli: Sequence[int]) -> tuple[npt.NDArray[np.float64], list[str]]:
-    """(bits of the cheapest attack, its name) for moduli 2^j; nan and the reason where the model does not speak."""
+    """(bits of the cheapest attack, its name) for moduli 2^j; nan and the reason outside the model's domain."""
     from .fast.domain import MOST_BLOCK, outside, secret_stddev, secret_support
     from .fast.model import evaluate
 
@@ -129,7 +129,7 @@ def _range(family: Family, dimension: int) -> tuple[int, int]:
 
 
 def curve(family: Family, dimension: int) -> dict[str, Any]:
-    """Bits over whole log2 q far around the target; None where the model does not speak."""
+    """Bits over whole log2 q far around the target; None outside the model's domain."""
     middle = limit(family, dimension)["log2_modulus"]
     if middle is None:
         return family.mapping() | {"dimension": dimension, "log2_modulus": [], "bits": []}

@@ -41,15 +41,15 @@ def _printed(expected: pd.DataFrame) -> list[Printed]:
 
 
 def amortised_bytes(row: dict[str, Any], queries: float | None) -> float | None:
-    """Bytes of a query, with its share of what was fetched before: that serves the queries that its message says, or
-    `queries`, over which the paper shares a hint. Keys are not in it, as in the paper's lines."""
+    """Bytes of a query, with its share of what was fetched before. A message says how many queries share it; one that
+    does not is shared by `queries`, as the paper shares a hint. Keys are left out, as in the paper's lines."""
     sent = [m for m in row["transcript"] or [] if m["phase"] != "update" and not _is_key(m)]
     shares = [(m["payload_bytes"], m["queries_served"] or queries) for m in sent]
     return sum(size / served for size, served in shares if served) if sent else None
 
 
 def _is_key(message: dict[str, Any]) -> bool:
-    """Whether it is uploaded once and serves any number of queries."""
+    """Whether the message is uploaded once and serves any number of queries."""
     kept = message["phase"] == "offline" and message["direction"] == "upload"
     return kept and message["queries_served"] is None
 
@@ -87,7 +87,7 @@ def _ours(row: dict[str, Any], printed: Printed | None) -> dict[str, Any]:
 
 
 def _cells(values: dict[str, Any]) -> dict[str, Cell]:
-    """The cells of values; those of columns that many tables have are made of a whole row."""
+    """The cells of values, without the columns of `MAKERS`, whose cells need the whole row."""
     return {c.key: c.cell(values) for c in SPEC.columns if c.cell is not None and c.key not in MAKERS}
 
 

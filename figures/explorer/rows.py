@@ -15,14 +15,14 @@ from ..lib.units import has
 
 Row = dict[str, Any]
 SEARCHED = "searched"
-"""The status of a set that a search found, at a database that nobody ran it on."""
+"""The status of a set that a search found, at a database for which no run has it."""
 SHOWN = ("ok", PREDICTED)
 COMMITTED = "committed"
 """The kind of a sweep's rows that are of committed sets."""
 
 
 def _phases(row: Row) -> list[list[Any]]:
-    """Of each phase of a request its name, first quartile, median and third quartile of its seconds, and how many."""
+    """Each phase of a request: its name, the quartiles of its seconds, lowest first, and the number of samples."""
     timed = [(phase["name"], phase["seconds"]) for phase in row["phases"] or [] if phase["seconds"]]
     return [[name, *quartiles(seconds), len(seconds)] for name, seconds in timed]
 
@@ -33,7 +33,7 @@ def _seconds(row: Row, name: str) -> float | None:
 
 
 def _margins(row: Row) -> list[list[Any]]:
-    """Of each stage whose noise was measured its name, the standard deviations to its threshold, and the samples."""
+    """Each stage whose noise was measured: its name, its margin in standard deviations, and the number of samples."""
     return [[stage["stage"], stage["margin"], stage["samples"]] for stage in row.get("noise") or []]
 
 
@@ -73,7 +73,7 @@ def _command(row: Row) -> str:
     return shlex.join([*words, "--out", "record.json"])
 
 
-#: By name of a column: what it is of a row of `lib.frame.rows`.
+#: The function that computes each column from a row of `lib.frame.rows`, by the column's name.
 COLUMNS: dict[str, Callable[[Row], Any]] = {
     "protocol": lambda row: row["protocol"],
     "set": lambda row: row["set"],
@@ -118,8 +118,8 @@ def shown(rows: Iterable[Row], unpacked: Path | None = None) -> Iterator[list[An
 
 
 def _machines(rows: list[Row]) -> Iterator[str | None]:
-    """The machine that ran each row, or whose unit costs predict it. These name its processor; where two machines that
-    ran rows have this one, nothing tells which of them it is."""
+    """The machine that ran each row, or whose unit costs predict it. Unit costs name only a processor; where two
+    machines that ran rows have the same processor, the machine of the unit costs is unknown."""
     ran: dict[str | None, set[str]] = {}
     for row in rows:
         if row["document"]:
@@ -167,7 +167,7 @@ def _found(line: dict[str, str]) -> Row:
     return row | {"extract_s": 0.0}
 
 
-#: Of the columns of a sweep's CSV, those of the explorer's that they are.
+#: The explorer's name of each column of a sweep's CSV that the explorer shows.
 FIGURES = {
     "upload": "upload",
     "download": "download",

@@ -91,7 +91,7 @@ def parts(records: Sequence[Primitive], expected: pd.DataFrame, which: str) -> T
 
 
 def _ids(records: Iterable[Primitive | None]) -> str:
-    """The ids of the records that there are."""
+    """The ids of the records that exist."""
     return " ".join(record.id for record in records if record)
 
 

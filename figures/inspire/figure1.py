@@ -58,7 +58,8 @@ def smaller(found: Sequence[Measured], sizes: Mapping[int, T]) -> list[tuple[T, 
 
 
 def of_ours(ours: Measured) -> tuple[dict[str, Any], dict[str, float]]:
-    """What figures' data say of a row of ours, and its values. Its source names another database than the paper's."""
+    """The line of the figures' data for a row of ours, and its values. The line's source names the database if it is
+    not the paper's."""
     row, bits = ours.row, ours.database_bits
     other = "" if bits == DATABASES[DATABASE] else f", {human_bytes(bits / 8, 2)}"
     line = {"protocol": row["protocol"], "layout": ours.layout.text(), "source": f"{HERE_SOURCE}{other}"}
@@ -67,7 +68,7 @@ def of_ours(ours: Measured) -> tuple[dict[str, Any], dict[str, float]]:
 
 
 def beside(column: Printed, hits: Sequence[Measured]) -> Iterator[tuple[dict[str, Any], dict[str, float]]]:
-    """What figures' data say of a printed column, and of each row of ours that stands for it; and their values."""
+    """The lines of the figures' data, with values, for a printed column and for each row of ours that stands for it."""
     if column.database != DATABASE:
         return
     base = {"protocol": column.protocol, "layout": column.layout.text()}

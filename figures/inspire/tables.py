@@ -71,7 +71,7 @@ def _title(column: Printed) -> str:
 
 
 def _place(column: Printed) -> dict[str, Cell]:
-    """What the lines of a column begin with."""
+    """The first cells of a column's lines."""
     if column.table in APPLICATIONS:
         return {"place": Cell(_title(column))}
     size = f"{column.database[:-2]} GB" + (f", {record_text(column.record_bits)}" if column.table in EXACT else "")
@@ -90,7 +90,7 @@ def _paper_source(column: Printed) -> Cell:
 
 
 def _our_source(column: Printed | None, ours: Measured) -> Cell:
-    """Which set, and what of its database or layout the line does not say elsewhere."""
+    """The set's name, with those facts of its database or layout that the line does not show elsewhere."""
     marks, bits = symbols(marks_of(ours.row)), int(ours.row["record_bits"])
     if column is not None and column.table in APPLICATIONS:
         size = "" if column.record_bits else f", {shape_text(int(ours.row['records']), bits)}"

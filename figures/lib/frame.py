@@ -351,8 +351,8 @@ def _place(row: dict[str, Any]) -> tuple[str, int, int]:
 def _without_long(
     found: list[dict[str, Any]], predictions: list[dict[str, Any]]
 ) -> tuple[list[dict[str, Any]], set[tuple[str, int, int]]]:
-    """Records without those of rows left out for their time, where a record or a prediction stands for them; and the
-    sets and shapes of which any row has another record, which no prediction replaces."""
+    """The records, without those of rows that were skipped for their time if another record or a prediction replaces
+    them; and the sets and shapes that have a record of another status, which no prediction replaces."""
     ran = {(*_place(row), row["threads"]) for row in found if row["status"] != "skipped_time"}
     measured = {(name, records, bits) for name, records, bits, _ in ran}
     known = {(*_place(row), 1) for row in predictions if _place(row) not in measured} | ran
@@ -361,7 +361,7 @@ def _without_long(
 
 
 def _predicted(row: dict[str, Any], description: dict[str, Any] | None) -> dict[str, Any]:
-    """What stands in the place of a record: the sizes of the description, which are exact, and predicted seconds."""
+    """The replacement of a missing record: the sizes of the description, which are exact, and predicted seconds."""
     source = row["prediction"]["parameters"].get("source") or {}
     found = {"description": description, "source_kind": source.get("kind"), "queries": 1}
     if description is None or ANSWER not in row["seconds"]:

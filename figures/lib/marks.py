@@ -20,7 +20,7 @@ WITHOUT = {"bdd_hybrid": "ʰ", "bdd_mitm_hybrid": "ᵐ"}
 """Symbols of attacks that are not always asked for, or do not always end."""
 NAMED = 3
 ASSUMED = "a bound under the assumptions of docs/noise.md"
-"""What every figure for any database is; tables that show one say so."""
+"""The remark that tables make on every figure for any database."""
 PREDICTED = "predicted"
 """The status of a row that was not measured but predicted, and its mark."""
 MISSED = frozenset({"insecure", "failing"})
@@ -187,7 +187,7 @@ def mark_notes(rows: list[dict[str, Any]], crossed: str = "") -> list[str]:
 
 
 def weakest(rows: list[dict[str, Any]]) -> str:
-    """Of the sets that reach their target the weakest key or ciphertext, and the attacks without a figure of any set.
+    """The weakest key or ciphertext of the sets that reach their target, and the attacks that lack a figure of any set.
 
     Empty where no set reaches its target."""
     found: dict[str, tuple[float, str, dict[str, Any]]] = {}
@@ -211,7 +211,7 @@ def weakest(rows: list[dict[str, Any]]) -> str:
 
 
 def without_symbols(entry: dict[str, Any]) -> str:
-    """Behind the least bits of an instance: the attacks that apply to it and have no figure."""
+    """The symbols of the attacks that apply to an instance and have no figure; they follow its least bits."""
     return "".join(symbol for attack, symbol in WITHOUT.items() if attack in entry.get("without", ()))
 
 
@@ -224,7 +224,7 @@ def without_text(attacks: set[str]) -> str:
 
 
 def long_keys(rows: list[dict[str, Any]]) -> str:
-    """One sentence: the part of each set's failure bound that keys make which are longer than it allows for.
+    """One sentence: the part of each set's failure bound that comes from keys longer than the bound allows for.
 
     Empty where no bound leaves any out, or none says anything."""
     largest: dict[tuple[str, str], float] = {}

@@ -91,7 +91,7 @@ class Primitive:
         return next((entry for entry in stages if entry["stage"] == stage), None)
 
     def twins(self) -> dict[str, Comparison]:
-        """What of the record has a predicted twin, by the estimator's name."""
+        """The measured quantities that have a predicted twin, by the estimator's name."""
         return {twin.quantity: twin for twin in compare(self.prediction, self.document)} if self.prediction else {}
 
     def row(self) -> dict[str, Any]:

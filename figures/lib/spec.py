@@ -46,7 +46,7 @@ class Spec:
         return Row({c.key: c.cell(entry) for c in self.columns if c.cell is not None}, record_id, status)
 
     def said(self, words: Mapping[str, Any]) -> list[str]:
-        """The notes with their words; a list in the place of a note is several."""
+        """The notes with their words filled in; a list in place of a note stands for several notes."""
         found: list[str] = []
         words = {**self.words, "assumed": ASSUMED, **words}
         for note in self.notes:
@@ -62,8 +62,8 @@ class Spec:
         meanings: Mapping[str, str] | None = None,
         **words: Any,
     ) -> Table:
-        """The table. lines: of its CSV, or the whole CSV. footnotes: those with figures; others follow from marks at
-        cells. meanings: of marks here, by key."""
+        """The table. lines: the lines of its CSV, or the whole CSV. footnotes: those with figures; the others follow
+        from the marks at cells. meanings: what marks mean in this table, by key."""
         frame = lines if isinstance(lines, pd.DataFrame) else pd.DataFrame(lines, columns=self.keys)
         columns = [replace(column, header=column.header.format(**words)) for column in self.columns]
         title, notes = self.title.format(**words), self.said(words)
@@ -101,7 +101,7 @@ def _column(entry: str | dict[str, Any], makers: Mapping[str, Maker]) -> Column:
 
 
 def _maker(entry: Mapping[str, Any]) -> Maker:
-    """What makes the cells of a column of one value."""
+    """The maker of the cells of a column that shows one value of a row."""
     key, missing = entry.get("of", entry["key"]), entry.get("missing", "")
     if "format" in entry:
         write = entry["format"].format

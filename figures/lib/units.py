@@ -12,7 +12,7 @@ MIB = 1024**2
 GIB = 1024**3
 
 SCALES = {"KiB": KIB, "MiB": MIB, "GiB": GIB, "MiB/s": MIB, "GiB/s": GIB, "MB": 1e6, "ms": 1e-3, "µs": 1e-6}
-"""Sizes of the units that tables show, in base units; those of others are 1."""
+"""Sizes of the units that tables show, in base units; the size of every other unit is 1."""
 BINARY = {"B": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": 1024**4, "PB": 1024**5}
 DECIMAL = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "PB": 10**15}
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "h": 3600.0}
@@ -21,7 +21,7 @@ DECIMAL_TABLES = {("pirana-gbfv", "2.1")}
 
 
 def has(value: Any) -> bool:
-    """Whether there is a value: neither None nor a missing number, which is unlike itself."""
+    """Whether there is a value: neither None nor NaN, which does not equal itself."""
     return value is not None and value == value
 
 

@@ -22,8 +22,9 @@ from .failure import CAPTION, DECISIONS, SPEC, answer, build, relevant
 LOOKS = {"rgsw": ("#0072B2", "o"), "floor": ("#D55E00", "^"), "digit": ("#009E73", "s"), "bits": ("#CC79A7", "D")}
 RATIOS = {-4: "1/16", -3: "1/8", -2: "1/4", -1: "1/2", 0: "1", 1: "2", 2: "4", 3: "8", 4: "16"}
 DODGE = 0.45
-"""Sideways shift between rates of one decision of about equal prediction, in bits; what is about equal."""
+"""Sideways shift, in bits, between rates of one decision whose predictions are about equal."""
 ALIKE = 0.3
+"""Predictions that differ by less than this number of bits are about equal."""
 
 
 def draw(data: pd.DataFrame) -> Figure:

@@ -21,13 +21,13 @@ CLAIMS: list[dict[str, Any]] = data("runs")["claims"]
 UNANSWERED: dict[str, str] = data("runs")["unanswered"]
 """Where the other claims are answered, by their ids."""
 REMARKS: dict[str, str] = data("runs")["remarks"]
-"""What has to be known of our numbers, by the ids of claims."""
+"""What a reader must know about our numbers, by the ids of claims."""
 COSTED = "the paper's form, costed"
 
 
 def _cell(frame: pd.DataFrame, query: str, columns: str) -> tuple[float, list[str]] | None:
-    """The first value of the rows that a query finds, and the marks of its row: measured rows come before predicted
-    ones, of each those that reach their targets first."""
+    """The first value of the rows that a query finds, and the marks of its row. Measured rows come before predicted
+    ones; among either, rows that reach their targets come first."""
 
     def doubt(row: dict[str, Any]) -> tuple[bool, bool]:
         return row.get("status") == PREDICTED, not MISSED.isdisjoint(str(row.get("marks", "")).split())
@@ -40,7 +40,7 @@ def _cell(frame: pd.DataFrame, query: str, columns: str) -> tuple[float, list[st
 
 
 def found(claim: dict[str, Any], frame: pd.DataFrame) -> tuple[list[float], list[str]]:
-    """What a claim makes of a table: its values, and the keys of all marks at their cells; sizes are exact."""
+    """The values that a table gives for a claim, and the keys of all marks at their cells. Sizes are exact."""
     values: list[float] = []
     marks: set[str] = set()
     for each in claim.get("over", [""]):
@@ -56,7 +56,7 @@ def found(claim: dict[str, Any], frame: pd.DataFrame) -> tuple[list[float], list
 
 
 def _entries() -> Iterator[dict[str, Any]]:
-    """The claims, each before the same of the paper's form, whose seconds are costed."""
+    """The claims. A claim that is also costed in the paper's form is followed by that form of it."""
     for claim in CLAIMS:
         yield claim
         if "costed" in claim:
@@ -77,7 +77,7 @@ def ratio_text(low: float, high: float) -> str:
 
 
 def build(folders: Sequence[Path], expected: Path) -> Table:
-    """The table. folders: of drawn tables; of several that have a table the last one counts."""
+    """The table. folders: folders of drawn tables; if several have the same table, the last one counts."""
     papers = pd.read_csv(expected / "headline.csv", dtype=str, keep_default_na=False).set_index("id")
     rows: list[Row] = []
     lines: list[dict[str, Any]] = []

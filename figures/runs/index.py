@@ -40,7 +40,7 @@ class Index:
         return [write(prefix, ".html", page), *self.claims.write(prefix.with_name("headline"))]
 
     def _drawing(self, caption: Path, start: Path) -> dict[str, Any]:
-        """What a caption begins with in bold, and links from a folder to the files that it is about."""
+        """The bold beginning of a caption, and links from the folder `start` to the files that the caption is about."""
         found, stem = (
             re.match(r"\*\*(.+?)\*\*", caption.read_text(encoding="utf-8")),
             caption.name.removesuffix(CAPTION),

@@ -14,7 +14,7 @@ NEEDED = words(
 ALONG = words(
     "protocol records record_bits key value missed score upload download hint_bytes seconds bits log2_failure"
 )
-#: Of several values that are drawn at one place, whose line stands there: the first of these that there is.
+#: The order of lines that would be drawn at one place, by what they miss: only the first of them is drawn.
 RANKS = ("", "failure", "security", "security and failure")
 
 

@@ -16,7 +16,7 @@ from ..lib.marks import SYMBOLS
 Run = Mapping[str, Any]
 """Records and predictions of a run, by their paths in a packed one."""
 Key = tuple[str, str, str, Shape, int, bool]
-"""The first fields of what is measured."""
+"""The first fields of `Measured`, which tell one measurement from others."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Measured:
 
 
 def measured(runs: Iterable[Run]) -> list[Measured]:
-    """What these runs measured. Where two have the same, that of the later one."""
+    """What these runs measured. Where two runs measured the same, the later one counts."""
     found: dict[Key, Measured] = {}
     for run in runs:
         found |= _of_run(run)
@@ -59,7 +59,7 @@ def measured(runs: Iterable[Run]) -> list[Measured]:
 
 
 def fastest(found: Iterable[Measured]) -> Measured | None:
-    """Of what reaches the targets, the fastest answer: of a single query where one was asked, else of a batch."""
+    """The fastest answer that reaches the targets: of a single query where one was measured, else of a batch."""
     reached = (each for each in found if each.reached)
     return min(reached, key=lambda each: (each.queries > 1, each.seconds, each.name), default=None)
 

@@ -32,7 +32,7 @@ WIDE_RANGE = 8
 """An axis is logarithmic where its greatest value is at least this multiple of its least."""
 LEAST_HINT = 1024
 """Bytes of a hint or keys that are worth a row: seeds are fewer."""
-#: Of each row of panels: the column and what its axis is called.
+#: The column that each row of panels shows, with the label of its axis.
 ROWS = {
     "bits": "security, bits",
     "log2_failure": "log2 failure",
@@ -65,13 +65,13 @@ def _size(data: pd.DataFrame) -> int:
 
 
 def looks(sizes: list[int]) -> dict[int, style.Look]:
-    """By the number of records: the more, the brighter."""
+    """The look of each number of records: the more records, the brighter the line."""
     shades = [to_hex(shade) for shade in colormaps["viridis"](np.linspace(0, 0.9, len(sizes)))]
     return {size: style.Look(shades[at], MARKERS[at % len(MARKERS)], "-") for at, size in enumerate(sizes)}
 
 
 def records_words(records: int) -> str:
-    """What a legend calls them."""
+    """A number of records as a legend writes it."""
     return rf"$2^{{{log2(records):.0f}}}$ records"
 
 

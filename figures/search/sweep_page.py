@@ -1,4 +1,4 @@
-"""The page of all protocols' sweeps for docs/: of each its figure, small, and what reaches the targets."""
+"""The page of all protocols' sweeps for docs/: each protocol's figure, small, and the values that reach the targets."""
 
 import io
 from collections.abc import Iterator

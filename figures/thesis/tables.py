@@ -94,7 +94,7 @@ def _ours(row: dict[str, Any], line: Line) -> Line:
 
 
 def _cells(words: Spec, values: Line) -> dict[str, Cell]:
-    """The cells of values; those of columns that many tables have are made of a whole row."""
+    """The cells of values, without the columns of `MAKERS`, whose cells need the whole row."""
     return {c.key: c.cell(values) for c in words.columns if c.cell is not None and c.key not in MAKERS}
 
 

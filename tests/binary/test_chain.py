@@ -114,8 +114,8 @@ def test_chains_that_contradict_themselves_are_refused():
         evaluate([Stage("a", "f", "s", Noise(np.ones((1, 2))), Noise(1.0), decision=wrong)], 1)
 
 
-# The worked example. Numbers of facts of the authors' code: sqrt v ~ 2^32.47 after packing, external products 2^27.5,
-# failure of a coefficient before the switch 2^-165, 2^-82 and 2^-40.5 for t = 32, 64 and 128.
+# The worked example. The numbers are those of the authors' code: sqrt v ~ 2^32.47 after packing, external products
+# 2^27.5, failure of a coefficient before the switch 2^-165, 2^-82 and 2^-40.5 for t = 32, 64 and 128.
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ EXPERIMENTS = ("inspire/comparison", "inspire/table8", "inspire/table9")
 
 
 def measures(of: Configuration, description: dict) -> bool:
-    """Whether a description is of a configuration's protocol, set, database and layout. Its bytes have no say.
+    """Whether a description is of a configuration's protocol, set, database and layout, whatever its bytes are.
 
     Tables 8 and 9 are of one size of records; Tables 2 to 4 also print runs with larger ones.
     """
@@ -79,14 +79,14 @@ def records() -> dict[str, dict]:
 
 
 def faults(of: Configuration, record: dict) -> list:
-    """What a record describes, and sent if it was measured, that is not as the paper's configuration has it."""
+    """The described messages of a record, and the sent ones if it was measured, that differ from the paper's."""
     sent = [record["description"]["messages"]] + ([record["transcript"]] if record["status"] == "ok" else [])
     return [found for messages in sent if (found := differences(expected(of), messages))]
 
 
 @each
 def test_formulas_give_the_printed_kilobytes(of):
-    """Of all columns, 32 GB included, within the rounding to a KB."""
+    """This holds for all columns, 32 GB included, within the rounding to a KB."""
     sizes = by_metric(expected(of))
     assert {metric for metric, _ in of.printed} == sizes.keys()
     off = {metric: (sizes[metric] / KB, value / KB) for metric, value in of.printed if abs(sizes[metric] - value) > 512}
@@ -103,7 +103,7 @@ def test_records_send_the_published_bytes(of):
 
 
 def test_records_of_published_sets_are_all_held():
-    """A record whose layout drifted would be held against nothing: those that no table prints are named."""
+    """A record whose layout changed would be compared with nothing, so records that no table prints are named here."""
     unheld = set()
     for record in records().values():
         description = record["description"]

@@ -14,8 +14,8 @@ from pirlab_estimator.predict import predict
 from tier import VERIFY
 
 KEYS = 24
-#: What is smaller than in the smoke set, so that a run takes a second. The first step of a rotation meets a polynomial
-#: without mask and adds next to no noise; of a key of 64 bits that is 1/32, less than what is tolerated.
+#: Values that are smaller than in the smoke set, so that a run takes a second. The first step of a rotation multiplies
+#: a polynomial without mask and adds next to no noise; for a key of 64 bits this is 1/32, which is below the tolerance.
 SMALLER = [
     ("degree = 1024", "degree = 256"),
     ("dimension = 256", "dimension = 64"),
@@ -27,7 +27,7 @@ SELECTION = {"row", "row_secret", "selector", "first_product", "folded", "rotate
 
 
 def pooled(records, stage):
-    """Of one stage in all records, as one record would have it."""
+    """The noise of one stage over all records, in the form that one record has."""
     each = [next(m for m in record["noise"] if m["stage"] == stage) for record in records]
     samples = sum(m["samples"] for m in each)
     square = sum(m["stddev"] ** 2 * m["samples"] for m in each) / samples
@@ -73,7 +73,7 @@ def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, bi
 
 @pytest.mark.slow
 def test_floors_digits_and_bits_have_their_formulas_noise_over_many_keys(root, binary, tmp_path):
-    """Of an answer there are few: three digits, two of them with a floor, and twelve bits."""
+    """An answer has few of them: three digits, two of them with a floor, and twelve bits."""
     options = ["--records", "4096", "--noise-seconds", "3" if VERIFY else "1"]
     records = over_many_keys("pirouette", SMALLER, options, tmp_path, root, binary)
     noise = agree(records)

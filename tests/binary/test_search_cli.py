@@ -121,7 +121,7 @@ def test_searches_of_a_file(tmp_path, capsys):
 
 
 def test_a_file_of_searches_says_what_they_save(tmp_path, root):
-    """Beside given sets; where none was found, that too."""
+    """The file compares found sets with the given ones, and says where none was found."""
     row = 'protocol = "simplepir"\nrecords = "2^14"\nrecord-bits = 256\nbest-only = true\n'
     row += f'no-worse-than = "{root}/params/simplepir/secure-n1088.toml"\n'
     path = tmp_path / "searches.toml"

@@ -169,8 +169,8 @@ def test_every_protocol_has_its_sweep_at_each_database_and_each_value_its_line()
 
 
 def test_lines_of_the_sweeps_are_what_the_present_sources_predict(binary):
-    """Of each protocol a value that reaches both targets, at its smallest database; for `make verify` at a middle one,
-    with a value that misses one and the found set."""
+    """For each protocol, a value that reaches both targets at its smallest database; in `make verify` at a middle one,
+    with a value that misses a target and the found set."""
     asked = {}
     for protocol, databases in along().items():
         vary = GRIDS[protocol]["vary"]

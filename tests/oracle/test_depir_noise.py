@@ -144,7 +144,7 @@ def test_no_data_fail_more_often_than_the_bound(values):
 
 
 def test_variances_are_those_of_exact_polynomials(values):
-    """Of a mean square that thousands of answers still tell; a query tells as much of it as the stage says."""
+    """Thousands of answers determine the mean square at this degree; a query has as many samples as the stage says."""
     found = stages(N, 2, 4, 40.0, 40.0, t=T)
     assert values.astype(float).var() * 2.0**-80 == pytest.approx(found["value"]["variance"], rel=0.1)
     each = np.mean(values.astype(float) ** 2, axis=1)
@@ -155,7 +155,7 @@ def test_variances_are_those_of_exact_polynomials(values):
 
 @pytest.mark.parametrize(("n", "trials", "rate", "off"), [(64, 20000, 0.001, 0.3), (256, 3000, 0.01, 0.9)])
 def test_the_switch_adds_powers_of_the_secret(n, trials, rate, off):
-    """At the roots. Other pairs of roots have a part in failures of one in a hundred, which is known to a bit."""
+    """At the roots. Other pairs of roots contribute to a failure rate of 1 %, where the modulus is known to a bit."""
     rng = np.random.default_rng(9)
     roots = np.exp(1j * np.pi * np.outer(2 * np.arange(n // 2) + 1, np.arange(n)) / n)
     secret, total = rng.integers(-1, 2, size=(trials, n)) @ roots.T, np.zeros(())

@@ -160,7 +160,7 @@ def test_offsets_of_unsigned_digits_add_up_at_the_point_one():
     [made] = stages(inspire.chain, described)
     assert made["switch"]["stddev"] == pytest.approx(130, abs=1)
     assert made["switch"]["threshold"] / made["switch"]["margin"] == pytest.approx(201, rel=0.02)
-    # Where all columns agree, all of packing's error is there t times.
+    # Where all columns agree, the whole error of packing counts t times.
     assert 201 < made["switch"]["stddev_bound"] < 8**0.5 * 130
     assert made["switch"]["common_share"] == pytest.approx(0.198 * (23 / 2) ** 0.5, rel=0.02)
     [single] = stages(inspire.chain, interpolated(1))

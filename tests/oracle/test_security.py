@@ -17,7 +17,7 @@ from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, HYBRIDS, 
 from pirlab_estimator.security.instance import Instance, sage_call, sage_parameters
 from stand_in_estimator import COMMIT, SPARSE, UNIFORM, attacks_of, description, lwe
 
-#: Of one set, the largest: BDD under core-SVP took longer than its time.
+#: The attack that exceeded its time limit for one set, the largest: BDD under core-SVP.
 FAILED_BEFORE = (CORE_SVP_MODEL, "bdd")
 
 

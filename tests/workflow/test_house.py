@@ -1,4 +1,4 @@
-"""The shape of the house: no circle of files, no protocol that imports another."""
+"""The structure of the code: no circular imports between files, and no protocol that imports another."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"estimator": "pirlab_estimator", "figures": "pirlab_figures", "workflow": "pirlab_workflow"}
 PROTOCOLS = "impl/pir/src/protocol"
-#: Circles that are still to be opened, as a folder and its files. A circle may shrink; one that is gone goes from here.
+#: Circular imports that still exist, as a folder and its files. Remove an entry once its circle is gone.
 STILL_OPEN: list[tuple[str, str]] = []
 
 
@@ -20,7 +20,7 @@ def graphs() -> dict[str, imports.Graph]:
 
 
 def found_circles() -> list[set[str]]:
-    """The circles of the whole house, by paths from its top."""
+    """The circular imports of the whole repository, by paths from its top folder."""
     return [{f"{top}/{file}" for file in each} for top, graph in graphs().items() for each in imports.circles(graph)]
 
 

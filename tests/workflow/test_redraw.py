@@ -22,7 +22,7 @@ REDRAW = [sys.executable, "-m", "pirlab_workflow.redraw"]
 
 @pytest.mark.slow
 def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_path):
-    """Of one record: the seconds predicted of it stand, its noise is today's; other rows are predicted, described."""
+    """One record keeps its predicted seconds and gets today's noise; all other rows are predicted and described."""
     known, predicted = committed.documents("laptop"), f"predictions/{NAME}.json"
     [path] = (path for path in known if re.fullmatch(rf"records/{NAME}/2\^24x512/.*gamma32-f2.json", path))
     record, lines = known[path], json.loads(json.dumps(known[predicted]))
@@ -56,7 +56,7 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
 
 @pytest.mark.slow
 def test_tables_are_unchanged(binary, tmp_path):
-    """Those of the quick run; the laptop run's are drawn by the same code."""
+    """Only the quick run's tables are drawn; the same code draws those of the laptop run."""
     for path in (ROOT / "results/reference").iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     command = [*REDRAW, "--profile=quick", "--png", f"--out={tmp_path}", f"--binary={binary}"]

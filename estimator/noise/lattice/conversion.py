@@ -102,7 +102,7 @@ def common_means(
     product of two exponential variables.
     """
     means = np.multiply(gadget.mean, switching.mean) / np.maximum(rows, 1)
-    # Most digits have none, and then what they meet is not asked for.
+    # Most digits have no mean, and then the resonance is not computed.
     met = np.frompyfunc(lambda mean, *sizes: _resonance(*(int(x) for x in sizes)) if mean else 0.0, 4, 1)
     resonance = np.asarray(met(means, n, spacing, rows), dtype=float)
     energy = np.square(np.asarray(n, dtype=float)) * (1 + np.multiply(n, secret.square))
@@ -135,9 +135,9 @@ def _resonance(n: int, spacing: int, rows: int) -> float:
             at += float(np.sum(own * _means_square(exponents, n)))
             exponents = np.concatenate((exponents, exponents * ((n >> i) + 1) % two_n))
             weights = np.concatenate((turned, turned * sign), axis=1)
-        # The conjugate embedding has the same.
+        # The conjugate embedding contributes the same.
         total += 2 * float(_means_square(np.array([lowest]), n)[0]) * at
-    # What the rows' own energy has of it already.
+    # The part that the rows' own energy already contains is subtracted.
     return total / float(n) ** 3 - rows * (n - 1)
 
 
