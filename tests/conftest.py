@@ -10,21 +10,21 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search import evaluate
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_workflow import experiments
 from pirlab_workflow.experiments import Group, expand, read_profile
 
-ROOT = Path(__file__).resolve().parents[1]
-EXPECTED = ROOT / "experiments/expected"
 sys.path.insert(0, str(ROOT / "tests/fixtures"))
 
-import browser as window  # noqa: E402
-import small_experiment  # noqa: E402
-import stand_in_estimator  # noqa: E402
-import synthetic  # noqa: E402
-from tier import VERIFY  # noqa: E402
+import browser as window
+import small_experiment
+import stand_in_estimator
+import synthetic
+from places import EXPECTED
+from tier import VERIFY
 
 ESTIMATOR = ("LATTICE_ESTIMATOR", "LATTICE_ESTIMATOR_PYTHON")
 # Without a mark `real` a test has no estimator, which would work for hours; workers inherit the name that is kept.

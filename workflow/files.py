@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.outputs import OutputError, write
+from pirlab_estimator.paths import ROOT as ROOT
 from pirlab_estimator.records import InputError
 from pirlab_estimator.schemas import fault
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def figure_code() -> list[str]:

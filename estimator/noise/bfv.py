@@ -11,7 +11,8 @@ import numpy as np
 from . import lattice
 from .error import Noise, ratio
 from .hintlesspir import digit_squares
-from .ring_setting import Floats, Rings
+from .ring_setting import Floats, Rings, bound_by_key, numbers
+from .stage import Decision, Stage
 
 
 def norms(plaintext: dict) -> tuple[float, float, float, float]:
@@ -74,3 +75,18 @@ class Steps:
     def messages(self, errors: Callable[[Rings], Floats]) -> Noise:
         """Errors in units of q as errors in units of the distance of messages."""
         return Noise(errors(self.rings) * self.norm / np.asarray(ratio(self.rings.modulus, 1)) ** 2)
+
+    def sum(self, under: Rings, any_data: bool = False) -> Floats:
+        """All that is added up in one answer."""
+        raise NotImplementedError
+
+    def decided(self, stage: Callable[..., Stage]) -> list[Stage]:
+        """`sum`, and `answer`, which decides the coefficients of plaintexts."""
+        n = self.rings.n
+        bound, key = bound_by_key(lambda under: self.answer(under, self.sum(under, any_data=True)), self.rings)
+        ciphertexts = numbers(self.layouts, "answer_ciphertexts")
+        decision = Decision(0.5, {"coefficients": n, "ciphertexts of a record": ciphertexts}, key=key)
+        return [
+            stage("sum", self.messages(self.sum), digits=self.words, terms=n),
+            stage("answer", self.answer(self.rings, self.sum(self.rings)), bound, decision=decision, terms=n),
+        ]

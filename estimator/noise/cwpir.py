@@ -19,8 +19,8 @@ from math import factorial
 import numpy as np
 
 from .bfv import Steps
-from .ring_setting import Floats, Rings, bound_by_key, numbers
-from .stage import Chance, Decision, Stage, stages
+from .ring_setting import Floats, Rings, numbers
+from .stage import Chance, Stage, stages
 
 #: Pr[|s(zeta)|^2 > u N E[s^2]] <= u exp(1 - u) for a subgaussian key, at one of 2^13 roots once in 2^60.
 LONGEST = 56.0
@@ -93,24 +93,9 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     """`expansion`, `selection`, `sum`, and `answer`, which decides the coefficients of plaintexts."""
     errors = _Chain(descriptions)
     rings, stage = errors.rings, stages("cwpir")
-    bound, key = bound_by_key(lambda under: errors.answer(under, errors.sum(under, any_data=True)), rings)
     words = errors.words
     return [
         stage("expansion", errors.messages(errors.expansion), digits=words, terms=rings.n),
         stage("selection", errors.messages(errors.selection), digits=words, terms=rings.n),
-        stage("sum", errors.messages(errors.sum), digits=words, terms=rings.n),
-        stage(
-            "answer",
-            errors.answer(rings, errors.sum(rings)),
-            bound,
-            decision=Decision(
-                threshold=0.5,
-                union={
-                    "coefficients": rings.n,
-                    "ciphertexts of a record": numbers(errors.layouts, "answer_ciphertexts"),
-                },
-                key=key,
-            ),
-            terms=rings.n,
-        ),
+        *errors.decided(stage),
     ]

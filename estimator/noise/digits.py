@@ -40,23 +40,17 @@ class Digit:
     """One digit, over uniform u mod q and all coins.
 
     mean: E[x]. square: E[x^2] about zero. fixed: E_u[(E[x | u])^2], the part that the same input repeats.
-    worst: at least the maximum over u of E[x^2 | u] (attained, but for gmp19, jlp24, dither-q and top digits).
     """
 
     mean: Fraction
     square: Fraction
     fixed: Fraction
-    worst: Fraction
 
 
 @dataclass(frozen=True)
 class Gadget:
     """A gadget's digits, of weights b^dropped, b^(dropped+1), ...; and u minus what they recompose to."""
 
-    family: str
-    modulus: int
-    base: int
-    dropped: int
     digits: tuple[Digit, ...]
     error: Digit
 
@@ -97,7 +91,7 @@ def gadget(family: str, modulus: int, base: int, dropped: int = 0) -> Gadget:
     if length == 1 and family in RANDOMISED:
         raise ValueError(f"{family} needs two digits at least: a base below the modulus {modulus}, not {base}")
     digits = tuple(_DIGIT[family](modulus, base, length, i, dropped) for i in range(length))
-    return Gadget(family, modulus, base, dropped, digits, _error(family, modulus, base, dropped))
+    return Gadget(digits, _error(family, modulus, base, dropped))
 
 
 def _moments(sums: tuple[int, int, int], offset: int = 0) -> tuple[Fraction, Fraction]:
@@ -109,37 +103,28 @@ def _moments(sums: tuple[int, int, int], offset: int = 0) -> tuple[Fraction, Fra
 def _unsigned(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     unit, shift = b ** (i + dropped), b**dropped // 2
     mean, square = _moments(digit_power_sums(shift, shift + q, unit, None if i == k - 1 else b))
-    largest = (q - 1 + shift) // unit
-    return Digit(mean, square, square, Fraction((largest if i == k - 1 else min(b - 1, largest)) ** 2))
+    return Digit(mean, square, square)
 
 
-def _nearest(b: int, k: int, i: int, dropped: int) -> tuple[Callable[[int, int], tuple[Fraction, Fraction]], int, int]:
-    """Moments of digit i of the numbers from a start to an end, and how it comes: floor((v + shift) / unit)."""
+def _nearest(b: int, k: int, i: int, dropped: int) -> Callable[[int, int], tuple[Fraction, Fraction]]:
+    """Moments of digit i of the numbers from a start to an end."""
     unit, half = b ** (i + dropped), b // 2
     # The rest after removing the lower digits.
     shift = b**dropped // 2 + half * (b**i - 1) // (b - 1) * b**dropped
     period, offset = (None, 0) if i == k - 1 else (b, half)
     first = shift + offset * unit
-    return lambda s, e: _moments(digit_power_sums(s + first, e + first, unit, period), offset), unit, shift
+    return lambda s, e: _moments(digit_power_sums(s + first, e + first, unit, period), offset)
 
 
 def _balanced(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
-    moments, unit, shift = _nearest(b, k, i, dropped)
     low = -(q // 2)
-    mean, square = moments(low, low + q)
-    worst = (b // 2) ** 2
-    if i == k - 1:
-        worst = max(((low + shift) // unit) ** 2, ((low + q - 1 + shift) // unit) ** 2)
-    return Digit(mean, square, square, Fraction(worst))
+    mean, square = _nearest(b, k, i, dropped)(low, low + q)
+    return Digit(mean, square, square)
 
 
 def _symmetric(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
-    moments, unit, shift = _nearest(b, k, i, dropped)
-    mean, square = _odd_moments(q, moments)
-    worst = (b // 2) ** 2
-    if i == k - 1:
-        worst = max((((q + 1) // 2 - 1 + shift) // unit) ** 2, ((shift - q // 2) // unit) ** 2 * (1 - q % 2))
-    return Digit(mean, square, square, Fraction(worst))
+    mean, square = _odd_moments(q, _nearest(b, k, i, dropped))
+    return Digit(mean, square, square)
 
 
 def _odd_moments(q: int, moments: Callable[[int, int], tuple[Fraction, Fraction]]) -> tuple[Fraction, Fraction]:
@@ -166,15 +151,14 @@ def _centred_top(q: int, b: int, k: int) -> Digit:
     """x_(k-1) has the mean v/B given v, and v the mean 0 given u with E[v^2 | u] = u (q - u); B = b^(k-1)."""
     big = b ** (k - 1)
     square = Fraction(q * q - 1, 6 * big * big) + _carry_variance(q, b, k - 2)
-    return Digit(Fraction(0), square, Fraction(0), Fraction(q * q, 4 * big * big) + Fraction(1, 4))
+    return Digit(Fraction(0), square, Fraction(0))
 
 
 def _gmp19(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     if i == k - 1:
         return _centred_top(q, b, k)
     square = b * b * _carry_variance(q, b, i) + (_carry_variance(q, b, i - 1) if i else 0)
-    worst = Fraction(b // 2 * ((b + 1) // 2)) if i == 0 else Fraction(b * b + 1, 4)
-    return Digit(Fraction(0), square, Fraction(0), worst)
+    return Digit(Fraction(0), square, Fraction(0))
 
 
 def _zy22(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
@@ -184,7 +168,7 @@ def _zy22(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     unit = b**i
     polynomial = {(0, 1, 0): unit * b, (0, 2, 0): -unit, (0, 0, 1): b - 1, (0, 1, 1): -2}
     square = _triangular_mean(polynomial, q, unit, b) / unit
-    return Digit(Fraction(0), square, Fraction(0), Fraction(b // 2 * ((b + 1) // 2)))
+    return Digit(Fraction(0), square, Fraction(0))
 
 
 def _fair_coins(q: int, b: int, k: int, i: int) -> tuple[Fraction, Fraction]:
@@ -194,16 +178,14 @@ def _fair_coins(q: int, b: int, k: int, i: int) -> tuple[Fraction, Fraction]:
 
 
 def _jlp24(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
-    top, unit = i == k - 1, b**i
-    base = None if top else b
+    unit = b**i
+    base = None if i == k - 1 else b
     coin_mean, coin_variance = _fair_coins(q, b, k, i)
     mean, square = _moments(digit_power_sums(-q, q, unit, base))
     fixed_mean = mean + coin_mean
     pair = Fraction(_product_sum(q, unit, base, -q), q)
     fixed = (square + pair) / 2 + 2 * coin_mean * mean + coin_mean**2
-    largest = -(-q // unit) - 1 if top else b - 1
-    worst = (largest + Fraction(1, 2)) ** 2 if top else max(coin_mean**2, (largest + coin_mean) ** 2)
-    return Digit(fixed_mean, square + 2 * coin_mean * mean + coin_mean**2 + coin_variance, fixed, worst + coin_variance)
+    return Digit(fixed_mean, square + 2 * coin_mean * mean + coin_mean**2 + coin_variance, fixed)
 
 
 def _product_sum(q: int, unit: int, base: int | None, offset: int) -> int:
@@ -237,23 +219,19 @@ def _jlp21(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
     coin_mean, coin_variance = coin_mean - Fraction(q_i, 2), coin_variance + Fraction(q_i * q_i, 4)
     mean, square = _moments(digit_power_sums(0, q, unit, b))
     fixed = square + 2 * coin_mean * mean + coin_mean**2
-    largest = min(b - 1, (q - 1) // unit)
-    worst = max(coin_mean**2, (largest + coin_mean) ** 2) + coin_variance
-    return Digit(mean + coin_mean, fixed + coin_variance, fixed, worst)
+    return Digit(mean + coin_mean, fixed + coin_variance, fixed)
 
 
 def _dither_q(q: int, b: int, k: int, i: int, dropped: int) -> Digit:
-    """The difference of two digits of uniform numbers, independent over uniform u; for fixed u Cauchy-Schwarz."""
+    """The difference of two digits of uniform numbers, independent over uniform u."""
     mean, square = _moments(digit_power_sums(0, q, b**i, b))
-    variance = square - mean * mean
-    range_square = Fraction(min(b - 1, (q - 1) // b**i) ** 2)
-    return Digit(Fraction(0), 2 * variance, Fraction(0), min(range_square, 4 * variance))
+    return Digit(Fraction(0), 2 * (square - mean * mean), Fraction(0))
 
 
 def _error(family: str, q: int, b: int, dropped: int) -> Digit:
     """u minus the recomposed digits, over uniform u: rounding to a multiple of b^dropped."""
     if not dropped:
-        return Digit(Fraction(0), Fraction(0), Fraction(0), Fraction(0))
+        return Digit(Fraction(0), Fraction(0), Fraction(0))
     unit, half = b**dropped, b**dropped // 2
 
     def rounding(start: int, end: int) -> tuple[Fraction, Fraction]:
@@ -264,7 +242,7 @@ def _error(family: str, q: int, b: int, dropped: int) -> Digit:
     else:
         first = -(q // 2) if family == "balanced" else 0
         mean, square = rounding(first, first + q)
-    return Digit(mean, square, square, Fraction(half**2))
+    return Digit(mean, square, square)
 
 
 _DIGIT = {

@@ -1,7 +1,7 @@
 """The error of a ciphertext: its variance, and whether that is an equality or a bound."""
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +44,6 @@ class Noise:
 NOTHING = Noise(0.0)
 
 
-class HasKind(Protocol):
-    """Anything that is an equality or a bound."""
-
-    @property
-    def kind(self) -> Kind: ...
-
-
-def join(*parts: HasKind) -> Kind:
+def join(*parts: Noise) -> Kind:
     """An equality only if every part is one."""
     return "equality" if all(part.kind == "equality" for part in parts) else "bound"

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .bfv import Steps
-from .ring_setting import Floats, Rings, bound_by_key, numbers
-from .stage import Chance, Decision, Stage, stages
+from .ring_setting import Floats, Rings, numbers
+from .stage import Chance, Stage, stages
 
 
 class _Chain(Steps):
@@ -28,10 +28,10 @@ class _Chain(Steps):
         layouts = self.layouts
         self.blocks, self.width = numbers(layouts, "column_blocks"), numbers(layouts, "block_columns")
         self.baby, self.giants = numbers(layouts, "baby_steps"), numbers(layouts, "giant_steps")
-        entries, self.answers = numbers(layouts, "entries_per_record"), numbers(layouts, "answer_ciphertexts")
+        entries = numbers(layouts, "entries_per_record")
         rows = np.array([2 if o["plaintext"]["kind"] == "integer" else 1 for o in layouts])
         #: Entries of the mean ciphertext of an answer, and of the fullest.
-        self.mean = entries / self.answers
+        self.mean = entries / numbers(layouts, "answer_ciphertexts")
         self.most = np.minimum(entries, numbers(layouts, "plaintext_slots") / rows)
 
     def fresh(self, under: Rings) -> Floats:
@@ -73,19 +73,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     """`column`, `sum`, and `answer`, which decides the coefficients of plaintexts."""
     errors = _Chain(descriptions)
     rings, stage = errors.rings, stages("onehot")
-    bound, key = bound_by_key(lambda under: errors.answer(under, errors.sum(under, any_data=True)), rings)
     return [
         stage("column", errors.messages(errors.column), digits=errors.words, terms=rings.n),
-        stage("sum", errors.messages(errors.sum), digits=errors.words, terms=rings.n),
-        stage(
-            "answer",
-            errors.answer(rings, errors.sum(rings)),
-            bound,
-            decision=Decision(
-                threshold=0.5,
-                union={"coefficients": rings.n, "ciphertexts of a record": errors.answers},
-                key=key,
-            ),
-            terms=rings.n,
-        ),
+        *errors.decided(stage),
     ]

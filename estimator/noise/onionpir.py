@@ -16,9 +16,8 @@ from .error import Noise, ratio
 from .hintlesspir import digit_squares
 from .lattice import RgswNoise
 from .lattice.conversion import converted_product
-from .respire import first_dimension
+from .respire import CONSTANT_TERMS, OPENED, first_dimension
 from .ring_setting import Floats, Keys, Rings, bound_by_key, numbers
-from .spiral import CONSTANT_TERMS, OPENED
 from .stage import Decision, Stage, stages
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from .bfv import Steps
 from .respire import log2_unassigned
-from .ring_setting import Floats, Rings, bound_by_key, numbers
-from .stage import Chance, Decision, Stage, stages
+from .ring_setting import Floats, Rings, numbers
+from .stage import Chance, Stage, stages
 from .stage import words as stage_words
 
 
@@ -70,8 +70,6 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     """`selection`, `sum`, and `answer`, which decides the coefficients of plaintexts."""
     errors = _Chain(descriptions)
     rings, layouts, stage = errors.rings, errors.layouts, stages("pirana")
-    bound, key = bound_by_key(lambda under: errors.answer(under, errors.sum(under, any_data=True)), rings)
-    words = errors.words
     batches = [o if "buckets" in o else {"batch_queries": 1, "buckets": 1, "copies": 1} for o in layouts]
     return [
         Chance(
@@ -81,17 +79,6 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             over="batches",
             present=[o["buckets"] > 1 for o in batches],
         ),
-        stage("selection", errors.messages(errors.selection), digits=words, terms=rings.n),
-        stage("sum", errors.messages(errors.sum), digits=words, terms=rings.n),
-        stage(
-            "answer",
-            errors.answer(rings, errors.sum(rings)),
-            bound,
-            decision=Decision(
-                threshold=0.5,
-                union={"coefficients": rings.n, "ciphertexts of a record": numbers(layouts, "answer_ciphertexts")},
-                key=key,
-            ),
-            terms=rings.n,
-        ),
+        stage("selection", errors.messages(errors.selection), digits=errors.words, terms=rings.n),
+        *errors.decided(stage),
     ]

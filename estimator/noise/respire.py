@@ -23,17 +23,18 @@ from .ring_setting import Answers, Floats, Rings, bound_by_key, moduli, numbers
 from .stage import Chance, Decision, Stage, stages
 from .stage import words as stage_words
 
-#: A third of the noise of an expanded ciphertext is on its constant coefficient, of which it has one.
+#: A third of the noise of an expanded ciphertext is on the coefficients that the expansion keeps.
 CONSTANT_TERMS = 9
 #: Ciphertexts of a kind that a run opens for each query.
 OPENED = 4
 
 
-class _Gadgets:
+class Gadgets:
     """Symmetric digits of each step, by name."""
 
     def __init__(self, layouts: Sequence[dict], modulus: np.ndarray, mask_modulus: np.ndarray) -> None:
-        self.bases = {name: [o["bases"][name] for o in layouts] for name in layouts[0]["bases"]}
+        # A variant of Spiral that expands nothing has base 1, which stands for no gadget.
+        self.bases = {name: [max(o["bases"][name], 2) for o in layouts] for name in layouts[0]["bases"]}
         self.of = {
             name: GadgetNoise.of(
                 "symmetric", mask_modulus if name == "response" else modulus, np.array(bases, dtype=object)
@@ -64,7 +65,7 @@ class _Errors:
 
     @staticmethod
     def of(
-        layouts: Sequence[dict], gadgets: _Gadgets, answers: Answers, queries: Rings, vectors: Rings, responses: Rings
+        layouts: Sequence[dict], gadgets: Gadgets, answers: Answers, queries: Rings, vectors: Rings, responses: Rings
     ) -> "_Errors":
         n, levels, p = queries.n, np.log2(queries.n), numbers(layouts, "plain_modulus")
 
@@ -112,7 +113,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     layouts = [d["layout"] for d in descriptions]
     queries, vectors, responses = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(3))
     answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
-    gadgets = _Gadgets(layouts, queries.modulus, answers.mask)
+    gadgets = Gadgets(layouts, queries.modulus, answers.mask)
 
     def of_keys(queries: Rings, vectors: Rings) -> _Errors:
         return _Errors.of(layouts, gadgets, answers, queries, vectors, responses)

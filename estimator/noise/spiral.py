@@ -12,30 +12,9 @@ import numpy as np
 
 from . import lattice
 from .error import Noise, ratio
-from .lattice import GadgetNoise
-from .respire import first_dimension
+from .respire import CONSTANT_TERMS, OPENED, Gadgets, first_dimension
 from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
 from .stage import Decision, Stage, stages
-
-#: A third of the noise of an expanded ciphertext is on the coefficients that the expansion keeps.
-CONSTANT_TERMS = 9
-#: Ciphertexts of a kind that a run opens for each query.
-OPENED = 4
-
-
-class _Gadgets:
-    """Symmetric digits of each step, by name."""
-
-    def __init__(self, layouts: Sequence[dict], modulus: np.ndarray) -> None:
-        # A variant that expands nothing has base 1, which stands for no gadget.
-        self.bases = {name: [max(o["bases"][name], 2) for o in layouts] for name in layouts[0]["bases"]}
-        self.of = {
-            name: GadgetNoise.of("symmetric", modulus, np.array(bases, dtype=object))
-            for name, bases in self.bases.items()
-        }
-
-    def words(self, name: str) -> list[str]:
-        return [f"symmetric base-{base} digits of uniform residues" for base in self.bases[name]]
 
 
 def _either(chosen: np.ndarray, yes: Noise, no: Noise) -> Noise:
@@ -47,7 +26,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     layouts = [d["layout"] for d in descriptions]
     queries, vectors = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(2))
     answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
-    gadgets = _Gadgets(layouts, queries.modulus)
+    gadgets = Gadgets(layouts, queries.modulus, answers.mask)
     variant = np.array([o["variant"] for o in layouts])
     expanded, packed = np.isin(variant, ["base", "pack"]), np.isin(variant, ["pack", "stream-pack"])
     converted = variant != "stream-pack"

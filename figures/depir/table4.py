@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from ..lib.cells import MAKERS, database, failure, security
-from ..lib.frame import status_text
+from ..lib.frame import ONLINE, status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
 from ..lib.paper import printed_rows
 from ..lib.protocols import IDS, paper_name, place, series_name
@@ -25,7 +25,6 @@ READING = "read_database"
 """The phase in which a client reads the database, once a window of queries."""
 SLOTS = 1 << 10
 """Queries that fill the slots of a plaintext: they share what their request costs."""
-ONLINE = ("query", "answer", "extract")
 SPEC = spec("depir/table4")
 Printed = dict[str, Any]
 

@@ -9,7 +9,7 @@ import pandas as pd
 from ..lib.cells import database
 from ..lib.frame import status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
-from ..lib.paper import PAPER_ONLY, PHASES, Measured, Printed, matches, printed, stands_for, unmatched
+from ..lib.paper import EXACT_TABLES, PAPER_ONLY, PHASES, Measured, Printed, matches, printed, stands_for, unmatched
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
@@ -29,8 +29,6 @@ from .beside import (
 
 SPEC = spec("inspire/table")
 APPLICATION = spec("inspire/application")
-EXACT = ("8", "9")
-"""Tables of all configurations, by the size of the records."""
 APPLICATIONS = ("6", "7")
 """Tables of applications: queries in IPFS, and enrolment of Chrome devices."""
 CURRENT = "IPFS-current"
@@ -74,7 +72,8 @@ def _place(column: Printed) -> dict[str, Cell]:
     """The first cells of a column's lines."""
     if column.table in APPLICATIONS:
         return {"place": Cell(_title(column))}
-    size = f"{column.database[:-2]} GB" + (f", {record_text(column.record_bits)}" if column.table in EXACT else "")
+    bits = f", {record_text(column.record_bits)}" if column.table in EXACT_TABLES else ""
+    size = f"{column.database[:-2]} GB{bits}"
     marks = SYMBOLS["contradicted"] if errata.contradicted(column, errata.CONFIGURATION) else ""
     return {
         "database": Cell(size, sort=float(column.database_bits)),
@@ -216,7 +215,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             shown.append(ours.row)
         if not hits and column.protocol not in PAPER_ONLY:
             rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
-    for ours in unmatched(columns, found) if table in EXACT else _smaller(columns, found):
+    for ours in unmatched(columns, found) if table in EXACT_TABLES else _smaller(columns, found):
         name = Cell(protocol_name(ours.row["protocol"]))
         place = {"database": database(ours.row), "protocol": name, "layout": Cell(ours.layout.text())}
         place |= {"place": Cell(shape_text(int(ours.row["records"]), int(ours.row["record_bits"])))}
@@ -229,5 +228,5 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
     own = replace(own, status_from=chosen.status_from or first_time)
     said = chosen.words | {"errata": errata.notes(contradictions, table), "sizes": size_note(frame)}
     said |= {"bounds": SPEC.words["bounds"].format(assumed=ASSUMED) if table != "8" else ""}
-    said |= {"which": SPEC.words["exact" if table in EXACT else "front"], "provenance": provenance(shown)}
+    said |= {"which": SPEC.words["exact" if table in EXACT_TABLES else "front"], "provenance": provenance(shown)}
     return own.table(rows, frame, footnotes(shown), table=table, **said)

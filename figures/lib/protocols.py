@@ -29,7 +29,6 @@ class Protocol:
     published_series: bool = False
     layout: tuple[str, ...] = ()
     layouts: bool = False
-    fitted: bool = False
     layout_of_bytes: bool = False
 
     @property

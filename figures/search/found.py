@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.search.saved import WORTH
 
 from ..lib.cells import quartiles
 from ..lib.frame import dicts, status_text
@@ -17,8 +18,6 @@ from ..lib.table import Cell, Table
 from ..lib.units import has
 
 FOUND, PUBLISHED = "-found", "-published"
-WORTH = 0.10
-"""The share that has to be saved in upload, download or answer time."""
 
 
 def _predicted(row: dict[str, Any]) -> float | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.records import InputError
-from pirlab_estimator.security.attacks import entry_text
+from pirlab_estimator.security.attacks import MODEL, entry_text
 
 from ..lib.data import data as entries
 from ..lib.frame import Described
@@ -16,8 +16,6 @@ from ..lib.spec import spec
 from ..lib.table import Cell, Column, Maker, Table
 
 SET_KEYS = ("set", "sha256", "protocol")
-MODEL = "MATZOV"
-"""The cost model whose figures tables show."""
 ATTACKS: dict[str, str] = entries("security")["attacks"]
 SOURCES_NOTE = spec("security/sources").words["text"]
 

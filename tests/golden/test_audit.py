@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.transforms import Bbox
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.records import InputError
 from pirlab_estimator.security import audit, cli, limits, recorded
 from pirlab_estimator.security.attacks import ATTACKS, BROKEN_BELOW, MODEL, SECURITY_TARGET, bits_text
@@ -25,9 +26,8 @@ from pirlab_figures.security import curves as audit_plot
 from pirlab_figures.security import limits as audit_limits
 from pirlab_figures.security import sets as audit_sets
 from pirlab_figures.security.document import Audit, claim_text, load_audit, load_references, secret_text, verdict
+from places import EXPECTED
 
-ROOT = Path(__file__).resolve().parents[2]
-EXPECTED = ROOT / "experiments/expected"
 SETS = EXPECTED / "security-sets.csv"
 EXPERIMENT = ROOT / "experiments/security/audit.toml"
 TERNARY, BINARY, GAUSSIAN = ({"kind": kind} for kind in ("ternary", "binary", "gaussian"))

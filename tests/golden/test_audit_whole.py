@@ -1,15 +1,13 @@
 """The whole audit: security, failure and bytes of published sets, claimed and found, and what repairs them."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.security import audit as audit_whole
 from pirlab_figures.security.document import Audit
+from places import EXPECTED
 
-EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 SHAPE = (1 << 20, 2048)
 
 

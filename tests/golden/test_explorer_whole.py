@@ -61,7 +61,6 @@ def said(binary, tmp_path_factory) -> Said:
     words += ["--network", f"{1000 * round_trip:g}ms,{megabits}Mbit", "--csv", str(table)]
     # By the unit costs of the machine that the page's rows are of.
     words += ["--costs", str(study.costs(study.read(ROOT / "experiments/search/fronts.toml")))]
-    words += ["--costs", str(ROOT / "results/reference/calibration-laptop.json")]
     with contextlib.redirect_stdout(io.StringIO()) as text:
         assert cli.main(words) == 0
     return Said(text.getvalue(), {row["protocol"]: float(row["score"]) for row in lines(table) if row["score"]})

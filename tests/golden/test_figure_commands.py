@@ -9,12 +9,9 @@ from pathlib import Path
 
 import pytest
 import synthetic
+from pirlab_estimator.paths import ROOT
 from pirlab_figures.cli import main
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-EXPECTED = ROOT / "experiments" / "expected"
+from places import EXPECTED
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,6 @@ from pirlab_figures.pirouette import figure4, figure4_caption, figure4_table
 from pirlab_figures.runs import accuracy, comparison
 from pirlab_figures.security import instances as security
 
-ROOT = Path(__file__).resolve().parents[2]
-EXPECTED = ROOT / "experiments" / "expected"
-
 
 @pytest.fixture(scope="module")
 def data(sweep: Path, expected: pd.DataFrame) -> figure4.Figure4:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import synthetic_primitives as synthetic
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.records import InputError
 from pirlab_figures.cli import main
 from pirlab_figures.gadget import claims as gadget_claims
@@ -24,11 +25,10 @@ from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.runs import primitives as primitives_table
 from pirlab_figures.runs import primitives_plot
 from pirlab_workflow import reference
+from places import EXPECTED
 
-ROOT = Path(__file__).resolve().parents[2]
 #: The source of the claims as measured in the paper's own way.
 DIVISION = "here, the paper's way: one coefficient at a time"
-EXPECTED = ROOT / "experiments" / "expected"
 
 
 @pytest.fixture(scope="module")
@@ -317,9 +317,6 @@ def test_figures_from_the_command_line(folder, tmp_path, which):
     assert main([which, *arguments, "--out", str(tmp_path / "f")]) == 0
     for end in ("pdf", "svg", "png", "csv", "caption.rst"):
         assert (tmp_path / f"f.{end}").stat().st_size > 100
-    first = (tmp_path / "f.pdf").read_bytes()
-    assert main([which, *arguments, "--out", str(tmp_path / "f")]) == 0
-    assert (tmp_path / "f.pdf").read_bytes() == first, "equal data give equal bytes"
 
 
 @pytest.mark.parametrize("which", ["gadget-figure1", "gadget-noise"])

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from pirlab_figures.cli import main
 from pirlab_figures.runs import headline
+from places import EXPECTED
 
-EXPECTED = Path(__file__).resolve().parents[2] / "experiments/expected"
 TABLE7 = "pirouette/table7/table-pirouette-table7"
 LARGE = "2^25 x 2048 bit"
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from pathlib import Path
 
 import jsonschema
-
-ROOT = Path(__file__).resolve().parents[2]
+from pirlab_estimator.paths import ROOT
 
 
 def golden() -> list[dict]:

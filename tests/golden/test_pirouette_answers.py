@@ -1,7 +1,6 @@
 """Pirouette's Figure 3, Table 7, steps, rotations and margins, from synthetic records whose right numbers are known."""
 
 from argparse import Namespace
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,8 +19,8 @@ from pirlab_figures.pirouette import phases as pirouette_phases
 from pirlab_figures.pirouette import rotations as pirouette_rotations
 from pirlab_figures.pirouette import steps as pirouette_steps
 from pirlab_figures.pirouette import table7 as pirouette_totals
+from places import EXPECTED
 
-EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 SECONDS = {"digits": 0.3, "bits": 0.2, "rgsw": 1.0, "selector": 0.1, "first_dimension": 0.2, "folding": 0.15}
 ROTATION = 380 * (2 * 4 + 2) * 2
 CONVERSION = (22 * 16 + 9 * (5 + 2) + 2 * 22) * 2

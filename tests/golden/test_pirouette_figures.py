@@ -1,7 +1,5 @@
 """The Pirouette paper's tables: every printed number, our sets beside them, from synthetic descriptions and records."""
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from pirlab_estimator.security.audit import printed_security
@@ -10,8 +8,7 @@ from pirlab_figures.lib.spec import spec
 from pirlab_figures.pirouette import keys as pirouette_keys
 from pirlab_figures.pirouette import parameters as pirouette_parameters
 from pirlab_figures.pirouette import sets
-
-EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
+from places import EXPECTED
 
 
 def gadget(base_log2, digits):

@@ -47,16 +47,18 @@ def test_a_line_of_markdown_names_its_record(tmp_path: Path, expected: pd.DataFr
     assert not any("Record" in line for line in lines), "no column without a record"
 
 
-def test_no_prediction_takes_the_place_of_a_record(tmp_path: Path) -> None:
-    """A row that was measured shows what was measured, one that needs more memory says so."""
-    rows, joined = rows_with("skipped_memory", tmp_path)
-    assert [row["status"] for row in rows] == ["ok", "skipped_memory"] and pd.isna(rows[1]["answer_s"])
+@pytest.mark.parametrize("status", ["timeout", "failed", "skipped_memory"])
+def test_no_prediction_takes_the_place_of_a_record(tmp_path: Path, status: str) -> None:
+    """A row that was measured shows what was measured, one that failed says so."""
+    rows, joined = rows_with(status, tmp_path)
+    assert [row["status"] for row in rows] == ["ok", status] and pd.isna(rows[1]["answer_s"])
     assert rows[0]["answer_s"] == joined["answer_s"][0]
 
 
 def test_a_row_left_out_for_its_time_is_predicted(tmp_path: Path) -> None:
-    rows, _ = rows_with("skipped_time", tmp_path)
+    rows, joined = rows_with("skipped_time", tmp_path)
     assert [row["status"] for row in rows] == ["ok", "predicted"] and rows[1]["answer_s"] > 0
+    assert rows[0]["answer_s"] == joined["answer_s"][0]
 
 
 def test_a_row_on_more_threads_left_out_for_its_time_hides_no_prediction(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pirlab_estimator.sets import every_set
 from pirlab_figures.lib import marks
 from pirlab_workflow.files import ROOT
 from scipy.stats import chi2
-from validated import validate
+from validated import stages, validate
 
 SHAPES = {"small": (1 << 16, 512), "bits": (1 << 24, 1), "long": (1 << 12, 1 << 15), "wide": (1 << 24, 512)}
 SETS = {
@@ -48,11 +48,6 @@ def described(binary):
     command = [binary, "describe", "--batch"]
     done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=ROOT)
     return {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
-
-
-def stages_of(description):
-    [made] = predict_noise([description])
-    return {stage["stage"]: stage for stage in made["stages"]}
 
 
 def log2_longer(length, squares):
@@ -164,7 +159,7 @@ def allowed(description, made, name):
 @pytest.mark.parametrize("name", [name for name in SETS if not name.startswith("respire")])
 def test_no_bound_is_below_the_chance_of_a_key_that_is_longer_than_it_allows_for(described, name):
     """By the exact law of the key's length: a bound of 2^-57 may not rest on keys that one in 2^25 exceeds."""
-    made = stages_of(described[name])
+    made = stages(described[name])
     for stage in SETS[name][1] if not drops(described[name]) else []:
         length, dimension = allowed(described[name], made, stage)
         assert length > 1
@@ -211,18 +206,18 @@ def test_the_share_of_dropped_digits_by_hand(described, name):
 
 
 def test_respire_s_keys_are_two_events(described):
-    entry = stages_of(described["respire/secure-64mb"])["answer"]
+    entry = stages(described["respire/secure-64mb"])["answer"]
     assert entry["log2_long_key"] < entry["log2_failure_bound"] < -40
 
 
 def test_tables_print_the_part_of_long_keys(described):
     """Of each set's largest stage; sets whose bounds hold for every key are not named, nor rows without prediction."""
     made = {name: predict_noise([described[name]])[0]["stages"] for name in SETS}
-    made = {name: stages for name, stages in made.items() if not name.startswith("params/")}
-    rows = [{"protocol": name.split("/")[0], "set": name, "noise_stages": stages} for name, stages in made.items()]
+    made = {name: found for name, found in made.items() if not name.startswith("params/")}
+    rows = [{"protocol": name.split("/")[0], "set": name, "noise_stages": found} for name, found in made.items()]
     text = marks.long_keys([*rows, {"protocol": "inspire", "set": "inspire/x", "noise_stages": float("nan")}])
-    for name, stages in made.items():
-        largest = max(stage["log2_long_key"] for stage in stages if stage["log2_long_key"] is not None)
+    for name, found in made.items():
+        largest = max(stage["log2_long_key"] for stage in found if stage["log2_long_key"] is not None)
         assert f"{marks.series_name(name.split('/')[0], name)} 2^{largest:.1f}" in text
     fixed = [{**stage, "log2_long_key": None} for stage in made["simpleypir/signed-tight"]]
     assert marks.long_keys([{"protocol": "simpleypir", "set": "x", "noise_stages": fixed}]) == ""

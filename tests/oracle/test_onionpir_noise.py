@@ -8,6 +8,7 @@ import pytest
 from pirlab_estimator import noise
 from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.predict import predict
+from validated import predicted, stages
 
 STDDEV = 3.2
 #: Bits of a plaintext.
@@ -36,15 +37,10 @@ def described(root, binary):
     return describe
 
 
-def stages(description):
-    (made,) = noise.predict_noise([description])
-    return made, {s["stage"]: s for s in made["stages"]}
-
-
 @pytest.mark.parametrize("name", [name for name in SETS if name.startswith(("repaired", "secure"))])
 @pytest.mark.parametrize("plaintexts", ["2^10", "2^16"])
 def test_every_set_of_ours_fails_less_often_than_its_target(described, name, plaintexts):
-    made, _ = stages(described(name, plaintexts))
+    made, _ = predicted(described(name, plaintexts))
     assert made["log2_failure"] < noise.FAILURE_TARGET
 
 
@@ -53,7 +49,7 @@ def test_noise_is_below_the_papers_bound(described, name):
     """The paper bounds the coefficients of an expansion by the constant one, 4^h (sigma^2 + V_ks / 3); in the mean they
     have 2^h sigma^2 + (2^h - 1) V_ks. V_ks is of digits as long as the base: shorter ones leave less."""
     description = described(name, "2^12")
-    layout, _, made = description["layout"], *stages(description)
+    layout, made = description["layout"], stages(description)
     n, levels, gadget = layout["ring_degree"], layout["expansion_depth"], layout["automorphism_gadget"]
     special = parse_modulus(layout["special_modulus"]) if "special_modulus" in layout else 1
     switch = gadget["digits"] * n * 4.0 ** gadget["base_log2"] / 12 * STDDEV**2 / special**2
@@ -70,7 +66,7 @@ def test_unit_vectors_have_four_products_for_one(described):
     """What one product adds is the same; dimensions of four have four, those of two have one."""
     added = {}
     for further in ("one-hot", "binary"):
-        _, made = stages(described("repaired-20", "2^15", "--with", f'further="{further}"'))
+        made = stages(described("repaired-20", "2^15", "--with", f'further="{further}"'))
         variances = [made[stage]["stddev"] ** 2 for stage in ("folding", "first_dimension")]
         added[further] = variances[0] - variances[1]
     assert added["one-hot"] / added["binary"] == pytest.approx(2.0, rel=0.02)

@@ -7,6 +7,7 @@ import pytest
 from pirlab_estimator.noise import circuit, lattice, pirouette, predict_noise
 from pirlab_estimator.noise.circuit_selection import Setting
 from pirlab_estimator.noise.lattice import GadgetNoise, Noise, Secret
+from validated import stages
 
 VARIANCE_TOLERANCE = 1 / 16
 Q = 268435399
@@ -64,10 +65,6 @@ def described(protocol="pirouette", **layout):
     bits = {"name": "query", "dimension": 460, "modulus": "2^12", "secret": binary, "error_stddev": 7.0}
     instances = [ring, query, switching, response] if protocol == "pirouette" else [ring, bits, response]
     return {"protocol": protocol, "layout": standard | layout, "instances": instances}
-
-
-def stages(description):
-    return {s["stage"]: s for s in predict_noise([description])[0]["stages"]}
 
 
 def test_a_rotation_one_bit_a_step_is_a_chain_of_cmuxes():
@@ -138,18 +135,13 @@ def test_chains_are_one_call():
         assert prediction == predict_noise([description])[0]
 
 
-def stages_of(description):
-    return {s["stage"]: s for s in predict_noise([description])[0]["stages"]}
-
-
 @pytest.mark.parametrize("protocol", ["pirouette", "pirouette_h"])
 def test_databases_of_one_polynomial_and_of_one_row(protocol):
     """No bit, no digit, no leaf to err: stages that do not exist are left out, and no variance is negative."""
     one = {"index_bits": 0, "digits": 0, "rows": 1, "first_bits": 0, "fold_bits": 0, "rotation_bits": 0}
-    stages = stages_of(described(protocol, **one))
-    assert not {"digit", "floor_msb", "floor_rest", "rgsw_input"} & set(stages)
+    assert not {"digit", "floor_msb", "floor_rest", "rgsw_input"} & set(stages(described(protocol, **one)))
     for layout in (one, {"rows": 1, "first_bits": 0}, {"rows": 2, "first_bits": 1}):
-        assert all(s["variance"] >= 0 for s in stages_of(described(protocol, **layout)).values())
+        assert all(s["variance"] >= 0 for s in stages(described(protocol, **layout)).values())
 
 
 def test_trees_without_bits_have_no_error():
@@ -162,10 +154,10 @@ def test_trees_without_bits_have_no_error():
 def test_an_encrypted_database_starts_from_fresh_ciphertexts():
     description = described(rows=1, first_bits=0, encrypted=True)
     (ring,) = [i for i in description["instances"] if i["name"] == "ring"]
-    stages = stages_of(description)
-    assert stages["first_product"]["variance"] == pytest.approx(ring["error_stddev"] ** 2)
-    plain = stages_of(described())
-    assert stages["folded"]["variance"] < plain["folded"]["variance"]
+    found = stages(description)
+    assert found["first_product"]["variance"] == pytest.approx(ring["error_stddev"] ** 2)
+    plain = stages(described())
+    assert found["folded"]["variance"] < plain["folded"]["variance"]
 
 
 @pytest.mark.parametrize("rows", range(1, 18))
@@ -233,7 +225,7 @@ def test_one_row_is_a_bound_and_says_so():
 
 def test_coefficients_of_a_record_are_counted_once():
     """A description's used coefficients are those of all polynomials of a record."""
-    whole = stages_of(described(used_coefficients=4096, polynomials_per_record=2))
+    whole = stages(described(used_coefficients=4096, polynomials_per_record=2))
     assert whole["response"]["decisions"] == 4096
 
 

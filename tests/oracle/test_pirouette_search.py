@@ -13,13 +13,13 @@ import textwrap
 import time
 import tomllib
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pirlab_estimator.cost.units import DEFAULTS, UnitCosts
 from pirlab_estimator.describe import describe
 from pirlab_estimator.noise import predict_noise
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search.front import frontier
 from pirlab_estimator.search.pirouette import block as block_module
 from pirlab_estimator.search.pirouette import command as command_module
@@ -41,7 +41,6 @@ from pirlab_estimator.search.pirouette_sets import SEED_BYTES
 from pirlab_estimator.security.assess import predict_security
 from pirouette_seconds import Seconds, tree_automorphisms
 
-ROOT = Path(__file__).resolve().parents[2]
 SETS = sorted(ROOT.glob("params/pirouette*/2^*.toml"))
 SET_NAMES = [f"{path.parent.name}-{path.stem}" for path in SETS]
 PRIMES = (268369921, 249561089)

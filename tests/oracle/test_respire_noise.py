@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from pirlab_estimator import noise
 from pirlab_estimator.noise import respire
+from validated import predicted, stages
 
 SIZES = {"64mb": 18, "256mb": 20, "1gb": 22, "8gb": 25}
 
@@ -15,11 +16,6 @@ SIZES = {"64mb": 18, "256mb": 20, "1gb": 22, "8gb": 25}
 def described(describe):
     """The description of a set at its size."""
     return lambda name, log_records=None, *more: describe(f"respire/{name}", log_records or 20, *more)
-
-
-def stages(description):
-    (made,) = noise.predict_noise([description])
-    return made, {s["stage"]: s for s in made["stages"]}
 
 
 def authors_bound(log_rows, columns, positions=2):
@@ -41,7 +37,7 @@ def authors_bound(log_rows, columns, positions=2):
     ("name", "rows", "columns"), [("64mb", 8, 8), ("256mb", 9, 9), ("1gb", 10, 10), ("8gb", 11, 12)]
 )
 def test_noise_is_five_to_nine_bits_below_the_authors_bound(described, name, rows, columns):
-    _, made = stages(described(name, SIZES[name]))
+    made = stages(described(name, SIZES[name]))
     for stage, bound in authors_bound(rows, columns).items():
         assert 5 < bound - log2(made[stage]["stddev"]) < 9, stage
 
@@ -49,7 +45,7 @@ def test_noise_is_five_to_nine_bits_below_the_authors_bound(described, name, row
 @pytest.mark.parametrize("prefix", ["", "secure-"])
 def test_every_set_fails_less_often_than_its_target(described, prefix):
     for name, log_records in SIZES.items():
-        made, by_name = stages(described(prefix + name, log_records))
+        made, by_name = predicted(described(prefix + name, log_records))
         assert made["log2_failure"] < noise.FAILURE_TARGET, name
         assert by_name["answer"]["margin"] > 8.2, name
 
@@ -57,7 +53,7 @@ def test_every_set_fails_less_often_than_its_target(described, prefix):
 def test_one_prime_halves_the_database_and_leaves_room(described):
     two, one = described("8gb", 25), described("secure-8gb", 25)
     assert one["layout"]["stored_bytes"] * 2 == two["layout"]["stored_bytes"] == 16 * two["layout"]["information_bytes"]
-    _, made = stages(one)
+    made = stages(one)
     modulus = one["layout"]["ring_modulus"]
     # sqrt(2^11 rows * 2048 * 21.5) times the rounding of a leaf, sqrt(2048 * (2/3) / 12): 2^16.6 of P.
     relative = log2(made["first_dimension"]["stddev"] / modulus * one["layout"]["matrix_modulus"])
@@ -70,17 +66,17 @@ def test_batches_share_responses(described):
     size = {m["name"]: m["payload_bytes"] for m in batch["messages"]}
     # Two batches: 50 buckets in 13 bodies, seven to a mask.
     assert size["answer"] == (2 * 2048 * 18 + 13 * 2048 * 7) / 8
-    assert stages(single)[1]["answer"]["variance"] <= stages(batch)[1]["answer"]["variance"]
+    assert stages(single)["answer"]["variance"] <= stages(batch)["answer"]["variance"]
 
 
 def test_batches_without_buckets_of_their_own_are_counted(described):
-    made, by_name = stages(described("batch-32", 20, "--queries", "32"))
+    made, by_name = predicted(described("batch-32", 20, "--queries", "32"))
     assert made["log2_failure"] == pytest.approx(by_name["buckets"]["log2_failure_bound"], abs=1e-3)
     assert made["log2_failure"] == pytest.approx(-7.96, abs=0.01)
     assert by_name["answer"]["log2_failure_bound"] < noise.FAILURE_TARGET
-    made, _ = stages(described("secure-batch-32", 20, "--queries", "32"))
+    made, _ = predicted(described("secure-batch-32", 20, "--queries", "32"))
     assert made["log2_failure"] < noise.FAILURE_TARGET
-    assert "buckets" not in stages(described("256mb"))[1]
+    assert "buckets" not in stages(described("256mb"))
 
 
 def test_the_bound_on_batches_is_above_the_rate_and_near_it():

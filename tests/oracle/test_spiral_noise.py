@@ -12,6 +12,7 @@ from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.predict import predict
 from pirlab_estimator.search.rings import least_base
 from pirlab_workflow.experiments import expand, of_set, read_profile
+from validated import predicted, stages
 
 #: The sets that the experiment has for each of its databases.
 OURS = ("/secure-half.toml", "/secure-pack-30kb.toml")
@@ -48,11 +49,6 @@ def described(describe):
     return lambda name, *more: describe(f"spiral/{name}", 20, *more)
 
 
-def stages(description):
-    (made,) = noise.predict_noise([description])
-    return made, {s["stage"]: s for s in made["stages"]}
-
-
 def authors_bound(variant, nu1, nu2, n, log_p, t_gsw, t_conv, t_exp):
     """The authors' estimate, whose squared widths are of unsigned digits, as log2 of standard deviations, by stage."""
     d, width, log_q = 2048, 6.4, log2(268369921 * 249561089)
@@ -76,7 +72,7 @@ def authors_bound(variant, nu1, nu2, n, log_p, t_gsw, t_conv, t_exp):
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_noise_is_below_the_authors_bound(described, variant):
     """Half a bit and more where nothing is expanded; the mean over all coefficients is 2^depth below the kept ones."""
-    _, made = stages(described(f"{variant}-256mb"))
+    made = stages(described(f"{variant}-256mb"))
     bounds = authors_bound(variant, *PUBLISHED[variant])
     for stage, bound in bounds.items():
         # Leaves that are sent have fresh errors.
@@ -85,7 +81,7 @@ def test_noise_is_below_the_authors_bound(described, variant):
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_set_of_ours_fails_less_often_than_its_target(described, variant):
-    made, by_name = stages(described(f"secure-{variant}-256mb"))
+    made, by_name = predicted(described(f"secure-{variant}-256mb"))
     assert made["log2_failure"] < noise.FAILURE_TARGET
     # Rounded bodies take a quarter of the threshold at most: the rest has a tail.
     assert by_name["answer"]["log2_failure_bound"] < noise.FAILURE_TARGET
@@ -93,9 +89,9 @@ def test_every_set_of_ours_fails_less_often_than_its_target(described, variant):
 
 def test_the_modulus_of_the_authors_code_misses_the_target(described):
     """Their table of q2 has one of 20 bits where 21 are asked for: by the bound, SpiralStreamPack rounds too much."""
-    made, _ = stages(described("stream-pack-256mb"))
+    made, _ = predicted(described("stream-pack-256mb"))
     assert made["log2_failure"] < noise.FAILURE_TARGET
-    made, _ = stages(described("stream-pack-256mb", "--with", "switch.mask_modulus=786433"))
+    made, _ = predicted(described("stream-pack-256mb", "--with", "switch.mask_modulus=786433"))
     assert made["log2_failure"] == pytest.approx(-27.8, abs=0.1)
     assert made["log2_failure_random"] == pytest.approx(-42.2, abs=0.1)
 
@@ -104,7 +100,7 @@ def test_the_modulus_of_the_authors_code_misses_the_target(described):
 def test_a_matrix_of_one_prime_rounds_every_ciphertext_of_a_leaf(described, variant, length):
     """What the first dimension gains is the rounding of a body and a mask to the first prime, times a random row."""
     whole, narrow = (
-        stages(described(f"secure-{variant}-256mb", "--with", f"matrix_primes={n}", "--with", "row_bits=9"))[1]
+        stages(described(f"secure-{variant}-256mb", "--with", f"matrix_primes={n}", "--with", "row_bits=9"))
         for n in (2, 1)
     )
     gained = narrow["first_dimension"]["stddev"] ** 2 - whole["first_dimension"]["stddev"] ** 2

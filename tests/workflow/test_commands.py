@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search import cli
 from pirlab_workflow.experiments import all_experiments
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
 PAGES += sorted((ROOT / "docs").rglob("*.md"))
 RULES = tomllib.loads((ROOT / "tests/fixtures/commands.toml").read_text())["rule"]

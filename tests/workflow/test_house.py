@@ -4,8 +4,8 @@ from pathlib import Path
 
 import imports
 import pytest
+from pirlab_estimator.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"estimator": "pirlab_estimator", "figures": "pirlab_figures", "workflow": "pirlab_workflow"}
 PROTOCOLS = "impl/pir/src/protocol"
 #: Circular imports that still exist, as a folder and its files. Remove an entry once its circle is gone.

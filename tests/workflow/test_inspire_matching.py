@@ -1,13 +1,10 @@
 """Which of our rows measure a column of the InsPIRe paper, and when their bytes are the printed ones."""
 
-from pathlib import Path
-
 import pytest
 import synthetic_inspire as synthetic
 from inspire_rows import build, load
 from pirlab_figures.lib import paper as inspire_paper
 
-EXPECTED = Path(__file__).resolve().parents[2] / "experiments" / "expected"
 KIB = 1024
 
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..digits import Gadget, gadget
-from ..error import Integers, Kind, Numbers
+from ..digits import gadget
+from ..error import Integers, Numbers
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,10 @@ class Secret:
 
 @dataclass(frozen=True)
 class GadgetNoise:
-    """The moments of a gadget's digits that enter noise, each a sum over the digits.
+    """The moments of a gadget's digits that enter noise, each a sum over the digits, for uniform inputs.
 
     square: of E[x^2]. repeated: of E_u[E[x | u]^2], the part that equal inputs repeat. mean: of E[x]^2.
     error_square, error_mean: of u minus what the digits recompose to (0 unless digits are dropped).
-    kind: `equality` for uniform inputs; `bound` holds for every fixed input (see `worst_case`).
     """
 
     square: Numbers
@@ -50,45 +49,26 @@ class GadgetNoise:
     mean: Numbers
     error_square: Numbers
     error_mean: Numbers
-    kind: Kind = "equality"
 
     @staticmethod
     def of(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> "GadgetNoise":
-        """The gadgets of all combinations that the arguments broadcast to, for uniform inputs."""
-        return GadgetNoise._build(_uniform_input, "equality", family, modulus, base, dropped)
+        """The gadgets of all combinations that the arguments broadcast to."""
+        one = np.frompyfunc(lambda f, q, b, low: _moments(str(f), int(q), int(b), int(low)), 4, len(_FIELDS))
+        columns = one(*(np.asarray(argument, dtype=object) for argument in (family, modulus, base, dropped)))
+        return GadgetNoise(*(np.asarray(column, dtype=float)[()] for column in columns))
 
     def each(self, change: Callable[[NDArray], NDArray]) -> "GadgetNoise":
         """The same with every array changed."""
-        return GadgetNoise(**{name: change(np.asarray(getattr(self, name))) for name in _FIELDS}, kind=self.kind)
-
-    @staticmethod
-    def worst_case(family: ArrayLike, modulus: Integers, base: Integers, dropped: Integers = 0) -> "GadgetNoise":
-        """The same for the worst input, over the coins alone: no heuristic about what is decomposed."""
-        return GadgetNoise._build(_any_input, "bound", family, modulus, base, dropped)
-
-    @staticmethod
-    def _build(
-        pick: Callable[[Gadget], tuple[float, ...]], kind: Kind, family: ArrayLike, *numbers: Integers
-    ) -> "GadgetNoise":
-        """numbers: modulus, base, dropped."""
-        one = np.frompyfunc(lambda f, q, b, low: _picked(pick, str(f), int(q), int(b), int(low)), 4, len(_FIELDS))
-        columns = one(*(np.asarray(argument, dtype=object) for argument in (family, *numbers)))
-        fields = {name: np.asarray(column, dtype=float)[()] for name, column in zip(_FIELDS, columns)}
-        return GadgetNoise(**fields, kind=kind)
-
-
-@lru_cache(maxsize=65536)
-def _picked(
-    pick: Callable[[Gadget], tuple[float, ...]], family: str, modulus: int, base: int, dropped: int
-) -> tuple[float, ...]:
-    """The moments of one gadget, cached because sweeps need the same ones again and again."""
-    return pick(gadget(family, modulus, base, dropped))
+        return GadgetNoise(**{name: change(np.asarray(getattr(self, name))) for name in _FIELDS})
 
 
 _FIELDS = ("square", "repeated", "mean", "error_square", "error_mean")
 
 
-def _uniform_input(g: Gadget) -> tuple[float, ...]:
+@lru_cache(maxsize=65536)
+def _moments(family: str, modulus: int, base: int, dropped: int) -> tuple[float, ...]:
+    """The moments of one gadget, cached because sweeps need the same ones again and again."""
+    g = gadget(family, modulus, base, dropped)
     return (
         float(sum(d.square for d in g.digits)),
         float(sum(d.fixed for d in g.digits)),
@@ -96,13 +76,6 @@ def _uniform_input(g: Gadget) -> tuple[float, ...]:
         float(g.error.square),
         float(g.error.mean),
     )
-
-
-def _any_input(g: Gadget) -> tuple[float, ...]:
-    worst = float(sum(d.worst for d in g.digits))
-    centred = all(d.fixed == 0 for d in g.digits)
-    repeated = 0.0 if centred else worst
-    return worst, repeated, repeated, float(g.error.worst), float(g.error.worst) ** 0.5
 
 
 def negacyclic_signs(n: int, exponent: int = 1) -> float:

@@ -10,28 +10,25 @@ of one product share part of their error, so a measurement must average over key
 
 import numpy as np
 
-from ..error import NOTHING, Kind, Noise, Numbers, join
+from ..error import NOTHING, Noise, Numbers
 from .inputs import GadgetNoise, Secret, negacyclic_signs
 
 
 def digit_noise(terms: Numbers, gadget: GadgetNoise, rows: Noise) -> Noise:
     """terms V_row sum_t E[x_t^2]: `terms` decomposed numbers times rows of independent errors."""
-    return Noise(np.multiply(terms, np.multiply(rows.variance, gadget.square)), join(gadget, rows))
+    return Noise(np.multiply(terms, np.multiply(rows.variance, gadget.square)), rows.kind)
 
 
-def rounding_by_secret(
-    n: Numbers, square: Numbers, mean: Numbers, secret: Secret, exponent: int = 1, kind: Kind = "equality"
-) -> Numbers:
+def rounding_by_secret(n: Numbers, square: Numbers, mean: Numbers, secret: Secret, exponent: int = 1) -> Numbers:
     """E[(eps s)^2] of a coefficient of a negacyclic product: n E[eps^2] E[s^2], and what two means add.
 
-    exponent: the automorphism X -> X^exponent applied to s before. kind `bound`: eps with any signs.
+    exponent: the automorphism X -> X^exponent applied to s before.
     """
     both = np.square(np.multiply(mean, secret.mean))
     common: Numbers = 0.0
     if np.any(both):
         signs = np.frompyfunc(lambda size: negacyclic_signs(int(size), exponent), 1, 1)
-        most = np.square(n) if kind == "bound" else np.asarray(signs(n), dtype=float)
-        common = both * (most - n)
+        common = both * (np.asarray(signs(n), dtype=float) - n)
     return np.multiply(n, np.multiply(square, secret.square)) + common
 
 
@@ -40,11 +37,9 @@ def approximation(n: Numbers, body: GadgetNoise, mask: GadgetNoise, secret: Secr
 
     (b^(2 dropped) / 12)(1 + n E[s^2]) for rounded digits; the exact discrete moments are used.
     """
-    kind = join(body, mask)
     cross = 2 * np.multiply(body.error_mean, mask.error_mean) * np.asarray(secret.mean)
-    cross = np.abs(cross) * n if kind == "bound" else -cross
-    by_secret = rounding_by_secret(n, mask.error_square, mask.error_mean, secret, kind=kind)
-    return Noise(np.asarray(body.error_square) + by_secret + cross, kind)
+    by_secret = rounding_by_secret(n, mask.error_square, mask.error_mean, secret)
+    return Noise(np.asarray(body.error_square) + by_secret - cross)
 
 
 def gadget_product(n: Numbers, gadget: GadgetNoise, rows: Noise, message_norm_square: Numbers = 0.0) -> Noise:
@@ -53,7 +48,7 @@ def gadget_product(n: Numbers, gadget: GadgetNoise, rows: Noise, message_norm_sq
     (Bound for a fixed m of several terms with dropped digits: ||m||_1^2.)
     """
     exact = digit_noise(n, gadget, rows)
-    return exact + Noise(np.multiply(message_norm_square, gadget.error_square), gadget.kind)
+    return exact + Noise(np.multiply(message_norm_square, gadget.error_square))
 
 
 def external_product(

@@ -22,15 +22,15 @@ def lwe_key_switch(
     dimension = np.asarray(dimension, dtype=float)
     dropped = dimension * np.multiply(gadget.error_square, secret.square)
     dropped = dropped + dimension * (dimension - 1) * np.square(np.multiply(gadget.error_mean, secret.mean))
-    return noise + digit_noise(dimension, gadget, rows) + Noise(dropped, gadget.kind)
+    return noise + digit_noise(dimension, gadget, rows) + Noise(dropped)
 
 
 def rlwe_key_switch(
     n: Numbers, gadget: GadgetNoise, rows: Noise, secret: Secret, noise: Noise = NOTHING, exponent: int = 1
 ) -> Noise:
     """V_in + n (V_row sum E[x^2] + E[eps^2] E[s^2]). secret: the old one; exponent: see `automorphism`."""
-    dropped = rounding_by_secret(n, gadget.error_square, gadget.error_mean, secret, exponent, gadget.kind)
-    return noise + digit_noise(n, gadget, rows) + Noise(dropped, gadget.kind)
+    dropped = rounding_by_secret(n, gadget.error_square, gadget.error_mean, secret, exponent)
+    return noise + digit_noise(n, gadget, rows) + Noise(dropped)
 
 
 def automorphism(

@@ -1,15 +1,18 @@
 //! The AVX2 path. Every function enables AVX2 and is called only after [`crate::Kernel::check`] found it; that, and the slice
 //! lengths asserted in the dispatch module, is what the `unsafe` blocks rely on.
 
-use super::order::{BLOCK_ROWS, GROUP_ROWS, Order};
+use super::order::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
 use super::tile::LANES_PER_PAIR;
 use crate::matrix::lanes::Lanes;
 use std::arch::x86_64::*;
+use std::hint::black_box;
 
 /// How to turn the 16 bytes at each of two groups of eight `W`-bit entries into 16 lanes of 16 bits.
 struct Unpacker {
-    /// For each lane, the two bytes that contain its entry, within its 128-bit half.
+    /// For each lane, the two bytes that contain its entry, within its 128-bit half, which begins with a group.
     bytes: __m256i,
+    /// The same where the first group ends with its half.
+    bytes_between: __m256i,
     /// For each lane, the power of two that moves its entry to the top of the lane.
     scales: __m256i,
 }
@@ -30,10 +33,16 @@ const fn gather_tables<const W: usize>() -> ([u8; 16], [u16; 8]) {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn unpacker<const W: usize>() -> Unpacker {
-    let (bytes, scales) = const { gather_tables::<W>() };
+    // Seen through, constants lead the compiler to replace the shift by a blend and a mask.
+    let (bytes, scales) = black_box(const { &gather_tables::<W>() });
     // SAFETY: both arrays are 16 bytes long.
     let (bytes, scales) = unsafe { (_mm_loadu_si128(bytes.as_ptr().cast()), _mm_loadu_si128(scales.as_ptr().cast())) };
-    Unpacker { bytes: _mm256_broadcastsi128_si256(bytes), scales: _mm256_broadcastsi128_si256(scales) }
+    let last = _mm_add_epi8(bytes, _mm_set1_epi8(16 - W as i8));
+    Unpacker {
+        bytes: _mm256_broadcastsi128_si256(bytes),
+        bytes_between: _mm256_set_m128i(bytes, last),
+        scales: _mm256_broadcastsi128_si256(scales),
+    }
 }
 
 /// The 16 entries of the half share at `data`.
@@ -44,12 +53,36 @@ fn unpacker<const W: usize>() -> Unpacker {
 #[inline]
 unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m256i {
     // SAFETY: the caller's promise.
-    let raw = unsafe { _mm256_loadu2_m128i(data.add(W).cast(), data.cast()) };
-    if W == 16 {
-        return raw;
+    unsafe {
+        match W {
+            8 => _mm256_cvtepu8_epi16(_mm_loadu_si128(data.cast())),
+            16 => _mm256_loadu_si256(data.cast()),
+            _ => unpacked::<W>(unpacker.bytes, unpacker.scales, _mm256_loadu2_m128i(data.add(W).cast(), data.cast())),
+        }
     }
-    let pairs = _mm256_shuffle_epi8(raw, unpacker.bytes);
-    let top = _mm256_mullo_epi16(pairs, unpacker.scales);
+}
+
+/// As [`entries`], from one load that begins before them, so that the register's middle is that of the entries.
+///
+/// # Safety
+/// As for [`entries`]; `16 - W` bytes before `data` must be readable too.
+#[target_feature(enable = "avx2")]
+#[inline]
+unsafe fn entries_between<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m256i {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match W {
+            8 | 16 => entries::<W>(unpacker, data),
+            _ => unpacked::<W>(unpacker.bytes_between, unpacker.scales, _mm256_loadu_si256(data.sub(16 - W).cast())),
+        }
+    }
+}
+
+/// The entries at these bytes.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn unpacked<const W: usize>(bytes: __m256i, scales: __m256i, raw: __m256i) -> __m256i {
+    let top = _mm256_mullo_epi16(_mm256_shuffle_epi8(raw, bytes), scales);
     _mm256_srl_epi16(top, _mm_cvtsi32_si128(16 - W as i32))
 }
 
@@ -62,69 +95,95 @@ fn reduce_add(v: __m256i) -> u32 {
     _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two))) as u32
 }
 
-/// One group, `chunks` chunks of a strip, one query; `R` of the eight rows at a time. Asks for the group that follows in memory.
+/// Places in a block that are read side by side, a chunk of each in turn: the processor fetches ahead along each, and no further than to
+/// the end of a page.
+const PLACES: usize = 4;
+
+/// Bytes that are prefetched ahead of each place.
+const AHEAD: usize = 2048;
+
+/// Rows whose sums stay in registers.
+const ROWS: usize = 4;
+
+/// Sums of products with low and with high halves of a query, for each row of a group.
+type GroupSums = [[__m256i; 2]; GROUP_ROWS];
+
+/// Adds the products of a group's rows with a query, `chunks` chunks in each of `P` places; `data` and `queries` are where they begin.
 ///
 /// # Safety
 /// As many bytes and elements as `chunks` says must be readable, and 64 bytes more of `data`.
 #[target_feature(enable = "avx2")]
 #[inline]
-unsafe fn strip<const W: usize, const R: usize>(
+unsafe fn add_products<const W: usize, const P: usize>(
     unpacker: &Unpacker,
-    data: *const u8,
-    chunks: usize,
-    query: *const i16,
-    sums: &mut [__m256i; GROUP_ROWS],
+    data: [*const u8; P],
+    queries: [*const i16; P],
+    (chunks, ahead): (usize, bool),
+    sums: &mut GroupSums,
 ) {
-    for first_row in (0..GROUP_ROWS).step_by(R) {
-        let mut acc = [[_mm256_setzero_si256(); 2]; R];
-        for chunk in 0..chunks {
-            if first_row == 0 {
-                for line in 0..(32 * W).div_ceil(64) {
-                    _mm_prefetch::<_MM_HINT_T0>(data.wrapping_add((chunks + chunk) * 32 * W + 64 * line).cast());
+    for chunk in 0..chunks {
+        for (part, sums) in sums.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
+            // The compiler keeps a copy in registers.
+            let mut local = *sums;
+            for place in 0..P {
+                let data = data[place].wrapping_add(chunk * GROUP_ROWS * 4 * W);
+                let query = queries[place].wrapping_add(chunk * 64);
+                if ahead {
+                    for line in 0..(ROWS * 4 * W).div_ceil(64) {
+                        _mm_prefetch::<_MM_HINT_T0>(data.wrapping_add(part * ROWS * 4 * W + AHEAD + 64 * line).cast());
+                    }
                 }
-            }
-            for half in 0..2 {
-                // SAFETY: inside the lengths that the caller promises.
-                unsafe {
-                    let low = _mm256_loadu_si256(query.add(chunk * 64 + half * 16).cast());
-                    let high = _mm256_loadu_si256(query.add(chunk * 64 + 32 + half * 16).cast());
-                    let group = data.add(chunk * 32 * W + first_row * 4 * W + half * 2 * W);
-                    for (row, acc) in acc.iter_mut().enumerate() {
-                        let lanes = entries::<W>(unpacker, group.add(row * 4 * W));
-                        acc[0] = _mm256_add_epi32(acc[0], _mm256_madd_epi16(lanes, low));
-                        acc[1] = _mm256_add_epi32(acc[1], _mm256_madd_epi16(lanes, high));
+                for half in 0..2 {
+                    // SAFETY: the caller's promise; all but the first place are that far behind the first.
+                    unsafe {
+                        let low = _mm256_loadu_si256(query.add(half * 16).cast());
+                        let high = _mm256_loadu_si256(query.add(32 + half * 16).cast());
+                        for (row, sums) in local.iter_mut().enumerate() {
+                            let at = (4 * (part * ROWS + row) + 2 * half) * W;
+                            let lanes = if at + W < 16 {
+                                entries::<W>(unpacker, data.add(at))
+                            } else {
+                                entries_between::<W>(unpacker, data.add(at))
+                            };
+                            sums[0] = _mm256_add_epi32(sums[0], _mm256_madd_epi16(lanes, low));
+                            sums[1] = _mm256_add_epi32(sums[1], _mm256_madd_epi16(lanes, high));
+                        }
                     }
                 }
             }
-        }
-        for (row, [low, high]) in acc.iter().enumerate() {
-            let both = _mm256_add_epi32(*low, _mm256_slli_epi32::<16>(*high));
-            let sum = &mut sums[first_row + row];
-            *sum = _mm256_add_epi32(*sum, both);
+            *sums = local;
         }
     }
 }
 
-/// Places in a block that are read side by side: the processor fetches ahead along each, and no further than to the end of a page.
-const STREAMS: usize = 4;
-
 #[target_feature(enable = "avx2")]
 pub(super) fn matvec<const W: usize>(data: &[u8], order: Order, queries: &[&[Lanes]], sums: &mut [[u32; BLOCK_ROWS]]) {
     let unpacker = unpacker::<W>();
-    let mut lanes = vec![[[_mm256_setzero_si256(); GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
-    for (first, group) in order.strips(STREAMS) {
-        for (query, lanes) in queries.iter().zip(&mut lanes) {
-            // SAFETY: the dispatch module asserts that the data holds the whole block and each query all chunks.
+    let mut groups = vec![[[[_mm256_setzero_si256(); 2]; GROUP_ROWS]; BLOCK_ROWS / GROUP_ROWS]; queries.len()];
+    for (strips, group) in order.turns(PLACES) {
+        let mut firsts = [0; PLACES];
+        let count = firsts.iter_mut().zip(strips).map(|(place, first)| *place = first).count();
+        let data_at = |first: usize| data.as_ptr().wrapping_add(order.at(first, group * GROUP_ROWS));
+        let runs = firsts.map(|first| order.run(first));
+        for (number, (query, groups)) in queries.iter().zip(&mut groups).enumerate() {
+            let (sums, ahead) = (&mut groups[group], number == 0);
+            let query_at = |first: usize| query.as_ptr().wrapping_add(first * 2).cast();
+            // SAFETY: the dispatch module asserts that the data holds the whole block, with 64 bytes after it, and each query all chunks.
             unsafe {
-                let data = data.as_ptr().add(order.at(first, group * GROUP_ROWS));
-                let query = query.as_ptr().add(first * 2).cast();
-                strip::<W, 4>(&unpacker, data, order.run(first), query, &mut lanes[group]);
+                if count == PLACES && runs == [STRIP_CHUNKS; PLACES] {
+                    let (data, queries) = (firsts.map(data_at), firsts.map(query_at));
+                    add_products::<W, PLACES>(&unpacker, data, queries, (STRIP_CHUNKS, ahead), sums);
+                } else {
+                    for (&first, run) in firsts[..count].iter().zip(runs) {
+                        add_products::<W, 1>(&unpacker, [data_at(first)], [query_at(first)], (run, ahead), sums);
+                    }
+                }
             }
         }
     }
-    for (sums, lanes) in sums.iter_mut().zip(&lanes) {
-        for (sum, lanes) in sums.iter_mut().zip(lanes.iter().flatten()) {
-            *sum = reduce_add(*lanes);
+    for (sums, groups) in sums.iter_mut().zip(&groups) {
+        for (sum, [low, high]) in sums.iter_mut().zip(groups.as_flattened()) {
+            *sum = reduce_add(_mm256_add_epi32(*low, _mm256_slli_epi32::<16>(*high)));
         }
     }
 }

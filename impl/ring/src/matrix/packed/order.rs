@@ -38,15 +38,22 @@ impl Order {
         self.chunks.div_ceil(self.stream(most))
     }
 
-    /// Every group of every strip: the first chunk of the strip, and the group. The order reads a block in up to `most` places side by
-    /// side, from each of them on to its end.
+    /// Every group of every strip, read in up to `most` places side by side, from each of them on to its end: the strips of a turn, by
+    /// their first chunks, and the group.
     #[inline(always)]
-    pub(crate) fn strips(self, most: usize) -> impl Iterator<Item = (usize, usize)> {
+    pub(crate) fn turns(self, most: usize) -> impl Iterator<Item = (impl Iterator<Item = usize> + Clone, usize)> {
         let (stream, streams) = (self.stream(most), self.streams(most));
         let steps = (0..stream).step_by(STRIP_CHUNKS);
-        let places = steps.flat_map(move |step| (0..self.groups).map(move |group| (step, group)));
-        let side_by_side = move |(step, group)| (0..streams).map(move |number| (number * stream + step, group));
-        places.flat_map(side_by_side).filter(move |(first, _)| *first < self.chunks)
+        let strips = move |step| {
+            (0..streams).map(move |number| number * stream + step).filter(move |&first| first < self.chunks)
+        };
+        steps.flat_map(move |step| (0..self.groups).map(move |group| (strips(step), group)))
+    }
+
+    /// Every group of every strip in the order of [`Self::turns`]: the first chunk of the strip, and the group.
+    #[inline(always)]
+    pub(crate) fn strips(self, most: usize) -> impl Iterator<Item = (usize, usize)> {
+        self.turns(most).flat_map(|(strips, group)| strips.map(move |first| (first, group)))
     }
 
     /// Chunks from the given one to the end of its strip, which follow one another in memory, a group's 8 shares apart.
