@@ -76,17 +76,14 @@ class Steps:
         """Errors in units of q as errors in units of the distance of messages."""
         return Noise(errors(self.rings) * self.norm / np.asarray(ratio(self.rings.modulus, 1)) ** 2)
 
-    def sum(self, under: Rings, any_data: bool = False) -> Floats:
-        """All that is added up in one answer."""
-        raise NotImplementedError
-
-    def decided(self, stage: Callable[..., Stage]) -> list[Stage]:
-        """`sum`, and `answer`, which decides the coefficients of plaintexts."""
+    def decided(self, total: Callable[..., Floats], stage: Callable[..., Stage]) -> list[Stage]:
+        """`sum`, whose variance for rings and for random or any data is `total`, and `answer`, which decides the
+        coefficients of plaintexts."""
         n = self.rings.n
-        bound, key = bound_by_key(lambda under: self.answer(under, self.sum(under, any_data=True)), self.rings)
+        bound, key = bound_by_key(lambda under: self.answer(under, total(under, any_data=True)), self.rings)
         ciphertexts = numbers(self.layouts, "answer_ciphertexts")
         decision = Decision(0.5, {"coefficients": n, "ciphertexts of a record": ciphertexts}, key=key)
         return [
-            stage("sum", self.messages(self.sum), digits=self.words, terms=n),
-            stage("answer", self.answer(self.rings, self.sum(self.rings)), bound, decision=decision, terms=n),
+            stage("sum", self.messages(total), digits=self.words, terms=n),
+            stage("answer", self.answer(self.rings, total(self.rings)), bound, decision=decision, terms=n),
         ]

@@ -97,5 +97,5 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     return [
         stage("expansion", errors.messages(errors.expansion), digits=words, terms=rings.n),
         stage("selection", errors.messages(errors.selection), digits=words, terms=rings.n),
-        *errors.decided(stage),
+        *errors.decided(errors.sum, stage),
     ]

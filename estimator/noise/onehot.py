@@ -75,5 +75,5 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     rings, stage = errors.rings, stages("onehot")
     return [
         stage("column", errors.messages(errors.column), digits=errors.words, terms=rings.n),
-        *errors.decided(stage),
+        *errors.decided(errors.sum, stage),
     ]

@@ -80,5 +80,5 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             present=[o["buckets"] > 1 for o in batches],
         ),
         stage("selection", errors.messages(errors.selection), digits=errors.words, terms=rings.n),
-        *errors.decided(stage),
+        *errors.decided(errors.sum, stage),
     ]

@@ -123,7 +123,7 @@ unsafe fn add_products<const W: usize, const P: usize>(
 ) {
     for chunk in 0..chunks {
         for (part, sums) in sums.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
-            // The compiler keeps a copy in registers.
+            // A local copy stays in registers.
             let mut local = *sums;
             for place in 0..P {
                 let data = data[place].wrapping_add(chunk * GROUP_ROWS * 4 * W);
@@ -134,7 +134,7 @@ unsafe fn add_products<const W: usize, const P: usize>(
                     }
                 }
                 for half in 0..2 {
-                    // SAFETY: the caller's promise; all but the first place are that far behind the first.
+                    // SAFETY: the caller's promise; `at` bytes of the same chunk lie before the entries.
                     unsafe {
                         let low = _mm256_loadu_si256(query.add(half * 16).cast());
                         let high = _mm256_loadu_si256(query.add(32 + half * 16).cast());
