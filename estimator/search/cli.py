@@ -224,8 +224,9 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
         document: dict[str, Any] = answer.mapping()
     else:
         space = load(options.protocol)
+        aim = Least(objective) if options.best_only else WholeFront(space.tolerance, objective)
         with Bars() as bars:
-            outcome = walk(space, evaluator, bounds, Least(objective) if options.best_only else WholeFront(), bars)
+            outcome = walk(space, evaluator, bounds, aim, bars)
         ranked = sorted(outcome.found, key=lambda f: (objective(f.figures), f.figures.costs(), str(f.literal)))
         found = ranked[: 1 if options.best_only else options.top]
         _say_front(outcome, found, objective)

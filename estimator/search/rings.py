@@ -181,9 +181,10 @@ def _quietest(modulus: int, length: int, digits: str, error: float, secret: floa
 
 @lru_cache(maxsize=4096)
 def least_base(modulus: int, length: int) -> int | None:
-    """The least base in which balanced digits of all of a modulus have that length, which adds least noise, or None."""
-    low, high = 2, 1 << max(BASES_LOG2)
+    """The least base in which balanced digits of all of a modulus have at most that length, which adds least noise, or
+    None."""
+    low, high = 2, (1 << max(BASES_LOG2)) + 1
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if gadget_length("balanced", modulus, middle, 0) <= length else (middle + 1, high)
-    return low if gadget_length("balanced", modulus, low, 0) == length else None
+    return low if low <= 1 << max(BASES_LOG2) else None

@@ -42,7 +42,8 @@ class Axis:
     lengths, of gadgets for the ring in the table `of`; `base`, whose values are lengths too, of exact digits in the
     least base that has this length modulo what the key `of` says; `above_modulus` and `above_bits`, whose values are
     bits by which a power of two exceeds the plaintext modulus `of` (of a table: its modulus or base), or 2^`of`.
-    rarer: see above.
+    rarer: see above. only: values of earlier axes, by key, with which a set has this key; with others, all values of
+    this axis give the same set.
     """
 
     key: str
@@ -51,6 +52,11 @@ class Axis:
     cheaper: bool = False
     rarer: float = 1.0
     of: str = ""
+    only: dict[str, list[Any]] = field(default_factory=dict)
+
+    def applies(self, literal: dict[str, Any]) -> bool:
+        """Whether a set with the earlier axes' values has this key."""
+        return all(get(literal, key) in values for key, values in self.only.items())
 
     def bits_below(self, value: Any) -> int:
         """Of `above_modulus` and `above_bits`: bits of what lies below, of which the key `of` has this value."""
@@ -64,7 +70,7 @@ class Space:
     """A protocol's space.
 
     bytes_of: keys whose value is the bytes of another key's modulus. coarse: axes with fewer values, by key, for a look
-    at all protocols.
+    at all protocols. tolerance: the share by which a set has to undercut others for a place on the front that is shown.
     """
 
     protocol: str
@@ -74,6 +80,7 @@ class Space:
     axes: tuple[Axis, ...]
     bytes_of: dict[str, str] = field(default_factory=dict)
     coarse: dict[str, Axis] = field(default_factory=dict)
+    tolerance: float = 0.0
 
     @property
     def families(self) -> list[Axis]:
@@ -119,6 +126,8 @@ class Space:
         chosen = combination | {axis.key: axis.values[i] for axis, i in zip(self.ordered, at)}
         literal: dict[str, Any] = {"protocol": self.protocol, "title": self.title} | deepcopy(self.shared)
         for axis in self.axes:
+            if not axis.applies(literal):
+                continue
             value = chosen[axis.key]
             if axis.kind == "gadget":
                 table = literal.setdefault(axis.key, {})
@@ -228,6 +237,7 @@ def parse(name: str, document: dict[str, Any], families: dict[str, Any]) -> Spac
             axes,
             document.get("bytes_of", {}),
             coarse,
+            document.get("tolerance", 0.0),
         )
     except KeyError as error:
         raise SpaceError(f"{name}: key {error} is missing; compare with the other spaces") from None
@@ -259,4 +269,5 @@ def _axis(name: str, axis: dict[str, Any], families: dict[str, Any]) -> Axis:
         given = families[given]
     kind = "above_bits" if "above_bits" in axis else kind
     of = next((axis[name] for name in ("of", "above_bits", "above_modulus", "sets_of") if name in axis), "")
-    return Axis(axis["key"], tuple(values(given)), kind, axis.get("cheaper", False), axis.get("rarer", 1.0), of)
+    order = axis.get("cheaper", False), axis.get("rarer", 1.0)
+    return Axis(axis["key"], tuple(values(given)), kind, *order, of, axis.get("only", {}))

@@ -5,8 +5,7 @@
    of the combination costs less: beyond a budget, or covered by the front, all of it is left out.
 3. The rest in the order of their corners' costs. The ordered axes make a grid in which failing spreads towards the
    cheaper and noisier values, and being right and being refused (too long a message, too many digits) towards the
-   dearer ones. Its boundary is found by asking, again and again, for the point whose answer decides most of what is
-   open.
+   dearer ones. Its boundary is found in boxes, which are halved until one of their corners decides all of a box.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,6 +26,8 @@ from .space_file import Space
 
 #: Combinations walked side by side, so that descriptions come in batches.
 SIDE_BY_SIDE = 200
+#: Boxes of a combination whose points are asked for together.
+AT_ONCE = 8
 
 
 @dataclass(frozen=True)
@@ -38,20 +39,27 @@ class Found:
 
 
 class WholeFront:
-    """All sets that no other undercuts in every respect."""
+    """All sets that no other undercuts in every respect. With a tolerance, a set has to undercut each of these by more
+    than that share in some respect; only the one with the least score has its place anyway."""
 
-    def __init__(self) -> None:
-        self._front = Front()
+    def __init__(
+        self, tolerance: float = 0.0, score: Callable[[Figures], float] = lambda figures: figures.seconds
+    ) -> None:
+        self._front, self._least, self._more = Front(), Least(score), 1 + tolerance
 
     def order(self, figures: Figures) -> tuple[float, ...]:
         """One number of all costs."""
         return (sum(log(1 + cost) if cost >= 1 else cost for cost in figures.costs()),)
 
     def hopeless(self, figures: Figures) -> bool:
-        return self._front.covers(figures.costs())
+        costs = figures.costs()
+        if self._front.covers(costs):
+            return True
+        return self._front.covers([self._more * cost for cost in costs]) and self._least.hopeless(figures)
 
     def add(self, figures: Figures) -> None:
         self._front.add(figures.costs())
+        self._least.add(figures)
 
 
 class Least:
@@ -191,6 +199,10 @@ def _ask(grids: "Sequence[_Grid]", evaluator: Evaluator) -> None:
 OPEN, FAILED, RIGHT, REFUSED = range(4)
 
 
+#: A part of a grid: from its dearest corner to its cheapest one.
+Box = tuple[slice, ...]
+
+
 class _Grid:
     """The points of one combination on the ordered axes. State of each: open, failed, right (or dearer), refused."""
 
@@ -202,39 +214,40 @@ class _Grid:
         self.failed: list[Figures] = []
         self.beyond: list[Figures] = []
         self.refusals: list[Figures] = []
-        self.corners: set[tuple[int, ...]] = set()
-        self.first = [tuple(n - 1 for n in self.state.shape), tuple(0 for _ in self.state.shape)]
+        self.boxes: list[Box] = [tuple(slice(0, n) for n in self.state.shape)]
+        self.answers: dict[tuple[int, ...], Figures] = {}
 
     def questions(self) -> list[tuple[int, ...]]:
-        """The open points to evaluate next: first both corners, then, along each edge from the costliest corner, how
-        far one can go, then the point that decides most others, whatever its result is.
-
-        After an edge it is the cheapest corner of the open points, whether or not that set is right: if this corner is
-        hopeless, all open points are.
+        """The points to evaluate next, each for a box. The cheapest corner comes first: if it is hopeless or right,
+        nothing else of the box is wanted. The costliest corner follows: if it fails, all of the box does. Then come
+        those of the box's halves.
         """
-        while self.first:
-            at = self.first.pop()
-            if self.state[at] == OPEN:
-                return [at]
-        unknown = self.state == OPEN
-        if not unknown.any():
-            return []
-        for axis in range(unknown.ndim):
-            edge = np.flatnonzero(unknown[tuple(slice(None) if k == axis else 0 for k in range(unknown.ndim))])
-            if edge.size:
-                return [tuple(int(edge[edge.size // 2]) if k == axis else 0 for k in range(unknown.ndim))]
-            corner = tuple(int(each.max()) for each in np.nonzero(unknown))
-            if corner not in self.corners:
-                self.corners.add(corner)
-                return [corner]
-        back = tuple(slice(None, None, -1) for _ in self.rarer)
-        after = _cumulative(unknown[back])[back]
-        fewer = np.where(unknown, np.minimum(_cumulative(unknown), after), -1)
-        return [tuple(int(i) for i in np.unravel_index(int(np.argmax(fewer)), unknown.shape))]
+        found: list[tuple[int, ...]] = []
+        later: list[Box] = []
+        while self.boxes and len(found) < AT_ONCE:
+            box = self.boxes.pop()
+            unknown = self.state[box] == OPEN
+            if not unknown.any():
+                continue
+            box = _within(box, unknown)
+            cheapest, dearest = tuple(each.stop - 1 for each in box), tuple(each.start for each in box)
+            if cheapest not in self.answers:
+                found.append(cheapest)
+            elif self.aim.hopeless(self.answers[cheapest]):
+                continue
+            elif self.state[dearest] == OPEN:
+                found.append(dearest)
+            else:
+                self.boxes += _halves(box)
+                continue
+            later.append(box)
+        self.boxes += reversed(later)
+        return list(dict.fromkeys(found))
 
     def answer(self, at: tuple[int, ...], literal: Literal | None, figures: Figures) -> None:
         """Record an evaluated point and its consequences for neighbours; a point without a set has none."""
         at = at or (0,)
+        self.answers[at] = figures
         if literal is None:
             self.state[at] = REFUSED
             self.refusals.append(figures)
@@ -273,12 +286,19 @@ class _Grid:
             account.beyond_all(self.beyond, refused)
         elif self.refusals:
             account.refused(self.refusals[0], refused)
-        account.undercut(int(states[RIGHT]) - len(self.right))
+        account.undercut(int(states[RIGHT]) + int(states[OPEN]) - len(self.right))
 
 
-def _cumulative(unknown: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """How many open points are at or before each point on every axis."""
-    total = unknown.astype(np.int64)
-    for axis in range(total.ndim):
-        total = np.cumsum(total, axis=axis)
-    return total
+def _within(box: Box, unknown: NDArray[np.bool_]) -> Box:
+    """The least box within this one that holds its open points; there is one."""
+    axes = set(range(unknown.ndim))
+    found = [np.flatnonzero(unknown.any(axis=tuple(axes - {axis}))) for axis in axes]
+    return tuple(slice(each.start + int(i[0]), each.start + int(i[-1]) + 1) for each, i in zip(box, found))
+
+
+def _halves(box: Box) -> list[Box]:
+    """Of the longest axis; the cheaper half last."""
+    longest = max(range(len(box)), key=lambda k: box[k].stop - box[k].start)
+    low, high = box[longest].start, box[longest].stop
+    middle = (low + high) // 2
+    return [(*box[:longest], half, *box[longest + 1 :]) for half in (slice(low, middle), slice(middle, high))]

@@ -23,7 +23,7 @@ from pirlab_estimator.search.front import Front, undominated
 from pirlab_estimator.search.grid import varied
 from pirlab_estimator.search.rings import least_base, quietest_gadget
 from pirlab_estimator.search.sensitivity import sensitivity
-from pirlab_estimator.search.walk import Found, Least, figures_of, front_of, relaxed, walk
+from pirlab_estimator.search.walk import Found, Least, WholeFront, figures_of, front_of, relaxed, walk
 from pirlab_estimator.security.attacks import CIPHER_BITS, FAST_TOLERANCE
 
 SHAPE = Shape(1 << 18, 512)
@@ -81,7 +81,8 @@ SMALL["respire"] = {
     "response.body_modulus": [4, 2],
 }
 SMALL["spiral"] = {
-    "variant": ["pack"],
+    "vector_length": [2],
+    "variant": ["pack", "stream"],
     "rlwe": [RINGS[2], RINGS[3] | {"secret": {"kind": "gaussian", "stddev": 4.5}, "error": {"stddev": 4.5}}],
     "plain_bits": [8, 4],
     "row_bits": [6, 8],
@@ -253,6 +254,19 @@ def test_a_modulus_that_does_not_exist_is_named():
         rings.two_primes(4096, 24)
 
 
+def test_a_front_with_a_tolerance_is_near_the_whole_one_and_has_the_best(evaluator):
+    """Nothing undercuts all of it by more than the tolerance in every respect, and fewer sets are tried."""
+    space, objective = small("spiral"), Objective("seconds", SHAPE)
+    whole, near = (
+        walk(space, Evaluator(SHAPE, COSTS, None), Bounds(), WholeFront(tolerance, objective))
+        for tolerance in (0.0, 0.2)
+    )
+    assert near.tried < whole.tried and len(near.found) < len(whole.found)
+    assert min(objective(f.figures) for f in near.found) == min(objective(f.figures) for f in whole.found)
+    for each in whole.found:
+        assert any(all(c <= 1.2 * d for c, d in zip(f.figures.costs(), each.figures.costs())) for f in near.found)
+
+
 def test_the_least_base_of_a_length_has_that_length_and_the_one_below_has_more():
     modulus = parse_modulus(RINGS[1]["modulus"])
     for length in (3, 4, 8, 19):
@@ -260,6 +274,7 @@ def test_the_least_base_of_a_length_has_that_length_and_the_one_below_has_more()
         assert gadget_length("balanced", modulus, base, 0) == length
         assert gadget_length("balanced", modulus, base - 1, 0) > length
     assert least_base(modulus, 2) is None, "bases end at 2^20"
+    assert gadget_length("balanced", modulus, least_base(modulus, 30), 0) < 30, "no base has 30 digits: fewer do"
 
 
 def test_fronts_against_their_definition():

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.modulus import parse_modulus
+from pirlab_estimator.noise.digits import gadget_length
 from pirlab_estimator.search import depir_sets, pirouette_sets, space_file, trespire_sets
 from pirlab_estimator.search.bounds import Bounds
 from pirlab_estimator.search.choose import committed
@@ -135,6 +137,7 @@ def test_t_respire_s_descent_finds_the_fastest_of_all_combinations(root, monkeyp
         ("onehot", 1 << 14, 1024),
         ("cwpir", 1 << 8, 163840),
         ("cwpir", 1 << 12, 2048),
+        pytest.param("spiral", 1 << 20, 2048, marks=pytest.mark.slow),
     ],
 )
 def test_a_search_finds_a_set_no_worse_than_the_best_committed_one(protocol, records, record_bits):
@@ -145,3 +148,20 @@ def test_a_search_finds_a_set_no_worse_than_the_best_committed_one(protocol, rec
     best = min(right, key=lambda figures: figures.seconds)
     found = walk(space_file.load(protocol), evaluator, Bounds().no_worse(best), Least(lambda f: f.seconds)).found
     assert found and min(each.figures.seconds for each in found) <= best.seconds
+
+
+@pytest.mark.parametrize("name", ["pack-256mb", "base-256mb-selector", "stream-256mb"])
+def test_spiral_s_space_has_what_its_authors_chose(root, name):
+    """For 2^20 records of 256 bytes: everything but the ring, which is not secure, and the bases, which are the least
+    with as many digits."""
+    space = space_file.load("spiral")
+    [given] = resolve([root / f"params/spiral/{name}.toml"])
+    modulus = parse_modulus(given["rlwe"]["modulus"])
+    for axis in (axis for axis in space.axes if axis.kind != "family" and axis.applies(given)):
+        value = space_file.get(given, axis.key)
+        if axis.kind == "base":
+            value = gadget_length("symmetric", modulus, value, 0)
+        elif axis.kind == "above_bits":
+            # A prime is below the power of two of its length.
+            value = (value - 1).bit_length() - given[axis.of]
+        assert value in axis.values, axis.key

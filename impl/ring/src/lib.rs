@@ -36,7 +36,7 @@ pub use matrix::column::{ColumnMatrix, ResidueVector};
 pub use matrix::diagonal::{BlockDiagonal, DiagonalError};
 pub use matrix::operands::ProductError;
 pub use matrix::packed::{MatrixError, PackedMatrix, PreparedVector, RowBlockMut, Vector32};
-pub use matrix::poly::{PolyMatrix, PolyMatrixError, PolyPairs};
+pub use matrix::poly::{PolyMatrix, PolyMatrixError, PolyPairs, PolyVector};
 pub use modulus::{Modulus, ModulusError};
 pub use noise::{StdDev, Width};
 pub use ntt::{NttError, NttPlan};

@@ -128,7 +128,7 @@ impl Selection {
     ) -> Result<Vec<Vec<Rlwe<u32, Coefficient>>>> {
         let lifted = |[a, b]: [_; 2]| Ok(Rlwe { a: self.lifted(a), b: self.lifted(b) });
         let all = |products: PolyPairs| {
-            let pairs = products.pairs(0..products.len())?;
+            let pairs = products.tuples(0..products.len())?;
             drop(products);
             side_by_side(pairs.into_iter(), self.threads, lifted)
         };

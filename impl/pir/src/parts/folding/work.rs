@@ -24,7 +24,7 @@ pub(crate) fn product_work(layout: &Layout, matrix: RingShape, queries: u64, (pa
     let vectors = PolyPairs::bytes_for(matrix.degree, matrix.primes, layout.matrix_rows());
     let read = count(&[passes, stored]).saturating_add(count(&[queries, vectors]));
     let dimensions = (layout.matrix_rows(), layout.matrix_columns());
-    PolyMatrix::multiply_work(matrix, dimensions, queries, read)
+    PolyMatrix::multiply_work(matrix, dimensions, 2 * queries, read)
         + matrix.transforms(count(&[queries, 2 * layout.matrix_columns() as u64]))
 }
 

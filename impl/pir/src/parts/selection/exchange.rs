@@ -122,7 +122,7 @@ impl Exchange {
         key: impl Fn() -> Result<&'a SwitchingKey<u32>>,
     ) -> Result<Ciphertext> {
         let mut sum: Option<Ciphertext> = None;
-        for [a, b] in products.pairs(range)?.into_iter().rev() {
+        for [a, b] in products.tuples(range)?.into_iter().rev() {
             let mut next = Ciphertext { a, b };
             if let Some(sum) = &sum {
                 next.add_assign(&self.ring, &self.gadget.automorphism(sum, key()?)?);

@@ -166,7 +166,7 @@ impl Load<'_> {
         let segments = layout.segments().count() as u64;
         let read = self.stored_bytes().saturating_add(count(&[queries, layout.items.count(), 2 * ring.poly_bytes()]));
         let moved = ring.moves(count(&[2, layout.items.count() + (segments - 1) * answers, queries]));
-        let multiply = PolyMatrix::multiply_work(ring, (layout.count(), layout.polynomials), queries, read);
+        let multiply = PolyMatrix::multiply_work(ring, (layout.count(), layout.polynomials), 2 * queries, read);
         plan.step("answer", "product", multiply + moved);
         self.sent.respond(&mut plan, Work::default())?;
         plan.phase("update_items", self.item_work() * self.touched);

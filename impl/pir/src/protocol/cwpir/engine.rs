@@ -148,7 +148,7 @@ impl Selector for Engine {
         threads: usize,
     ) -> Result<Vec<Vec<Ciphertext>>> {
         let ciphertexts = |sums: PolyPairs| -> Result<_> {
-            Ok(sums.pairs(0..sums.len())?.into_iter().map(|[a, b]| Ciphertext { a, b }).collect())
+            Ok(sums.tuples(0..sums.len())?.into_iter().map(|[a, b]| Ciphertext { a, b }).collect())
         };
         self.products(matrices, asked, steps, threads)?.into_iter().map(ciphertexts).collect()
     }

@@ -1,7 +1,7 @@
 //! The hint in slots: its plaintexts, the turns of the encrypted secret's mask, and the masks of answers, for one modulus of slots.
 
 use bfv::{RotationChain, Scheme};
-use ring::{Modulus, Ntt, Poly, PolyMatrix, PolyPairs};
+use ring::{Modulus, Ntt, Poly, PolyMatrix, PolyVector};
 
 use super::Set;
 use super::layout::{Layout, Skewed};
@@ -78,11 +78,11 @@ impl Blocks {
             let (here, rest) = left.split_at(left.partition_point(|block| *block < columns.end));
             let mut sums = Vec::new();
             for (segment, masks) in self.segments.iter().zip(self.chain.masks().chunks(self.segments[0].rows())) {
-                let turns = PolyPairs::new(ring, masks.iter().map(|mask| [mask, mask]))?;
+                let turns = PolyVector::new(ring, masks.iter().map(|mask| [mask]))?;
                 segment.multiply_add(&[&turns], columns.clone(), &mut sums, context.threads)?;
             }
             let modulus = set.switch.map(|Switch { mask_modulus, .. }| mask_modulus);
-            for (block, [mask, _]) in columns.clone().zip(sums[0].pairs(0..columns.len())?) {
+            for (block, [mask]) in columns.clone().zip(sums[0].tuples(0..columns.len())?) {
                 if here.contains(&block) {
                     self.masks[block] = write_half(ring, mask, modulus);
                 }

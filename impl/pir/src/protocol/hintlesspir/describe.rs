@@ -3,7 +3,7 @@
 use bfv::{PlainModulus, Scheme, SwitchShape};
 use lattice::lwe::{QUERY_CHUNK_ROWS, encrypt_zero_work};
 use ring::matrix::packed::{matmul_work, matvec_work, queries_work};
-use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
+use ring::{Kind, PolyMatrix, PolyVector, RingShape, Work};
 
 use super::Set;
 use super::blocks::{CHUNK, GROUP, segment_turns};
@@ -88,15 +88,13 @@ impl Load<'_> {
         self.set.ring.slot_moduli.len() as u64
     }
 
-    /// Vectors of turns for one modulus of slots: each holds two queries.
-    fn vectors(&self) -> u64 {
-        self.queries.div_ceil(2)
-    }
-
     /// Bytes of the plaintexts of some blocks for one modulus of slots, and of a vector of the turns of a segment.
     fn matrix_bytes(&self, blocks: usize) -> (u64, u64) {
         let (n, primes, terms) = (self.ring.degree, self.ring.primes, self.layout.terms());
-        (PolyMatrix::bytes_for(n, primes, terms, blocks), PolyPairs::bytes_for(n, primes, segment_turns(&self.layout)))
+        (
+            PolyMatrix::bytes_for(n, primes, terms, blocks),
+            PolyVector::<1>::bytes_for(n, primes, segment_turns(&self.layout)),
+        )
     }
 
     /// The work of multiplying the plaintexts of some blocks for one modulus of slots with vectors of turns.
@@ -135,11 +133,11 @@ impl Load<'_> {
         // Keys as received and as polynomials with their images, queries in three forms, the turns, the sums, and the answers twice.
         let keys = 2 * key_bytes(set) + 2 * (self.moduli() + set.ring.digits() as u64) * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
-        let sums = count(&[self.moduli(), 2 * self.vectors(), blocks, ring.poly_bytes()]);
+        let sums = count(&[self.moduli(), queries, blocks, ring.poly_bytes()]);
         // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and what made the plaintexts of each modulus.
         let online = count(&[queries + u64::from(queries > 1), each])
             .saturating_add(count(&[self.moduli(), group, made]))
-            .saturating_add(count(&[self.moduli(), self.vectors(), vector]))
+            .saturating_add(count(&[self.moduli(), queries, vector]))
             .saturating_add(sums)
             .saturating_add(4 * n * columns.min(QUERY_CHUNK_ROWS as u64));
         // Both parties have tables of their own.
@@ -204,10 +202,9 @@ impl Load<'_> {
             "product",
             matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries),
         );
-        // Two of three moves store a turn beside those of another query.
-        let turns = self.switching().chain_bodies_work(terms) * queries + ring.moves(2 * terms) * queries;
+        let turns = self.switching().chain_bodies_work(terms) * queries + ring.moves(terms) * queries;
         plan.step("answer", "rotations", (turns + Work::of(Kind::BytesRead, &[self.digit_bytes()])) * moduli);
-        plan.step("answer", "blocks", self.product(layout.blocks(), self.vectors()) * moduli);
+        plan.step("answer", "blocks", self.product(layout.blocks(), queries) * moduli);
         let words = rows + moduli * blocks * set.answer_bytes().iter().sum::<u64>() / 4;
         let written = Work::of(Kind::WordsWritten, &[words, queries]);
         plan.step("answer", "write", self.switched() * count(&[moduli, blocks, queries]) + written);

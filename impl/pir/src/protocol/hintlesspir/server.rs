@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use bfv::{ChainKeys, KeyHalf};
 use lattice::wire::Reader;
-use ring::{Ntt, Poly, PolyPairs, Seed};
+use ring::{Ntt, Poly, PolyVector, Seed};
 
 use super::Set;
 use super::blocks::{Blocks, segment_turns};
@@ -73,13 +73,13 @@ impl Server {
         Ok((queries, keys))
     }
 
-    /// Stores the turns of a segment, two queries in a vector, and leaves the secrets as the next segment begins with them.
+    /// Stores the turns of a segment and leaves the secrets as the next segment begins with them.
     fn turn(
         &self,
         number: usize,
         segment: usize,
         keys: &ChainKeys<u32>,
-        (bodies, vectors): (&mut Vec<Poly<u32, Ntt>>, &mut [PolyPairs]),
+        (bodies, vectors): (&mut Vec<Poly<u32, Ntt>>, &mut [PolyVector<1>]),
     ) -> Result<()> {
         let chain = &self.blocks[number].chain;
         let count = segment_turns(&self.layout);
@@ -94,24 +94,23 @@ impl Server {
                 };
                 turned.push(std::mem::replace(bodies, next));
             }
-            for query in 0..turned[0].len() {
-                let bodies: Vec<_> = turned.iter().map(|bodies| &bodies[query]).collect();
-                vectors[query / 2].set_half(first, query % 2, &bodies)?;
+            for (query, vector) in vectors.iter_mut().enumerate() {
+                vector.set(first, &turned.iter().map(|bodies| [&bodies[query]]).collect::<Vec<_>>())?;
             }
         }
         Ok(())
     }
 
-    /// For each modulus of slots and pair of queries, the sums of every block: plaintexts times turns.
-    fn sums(&self, keys: Vec<Keys>, context: &Context) -> Result<Vec<Vec<PolyPairs>>> {
+    /// For each modulus of slots and each query, the sums of every block: plaintexts times turns.
+    fn sums(&self, keys: Vec<Keys>, context: &Context) -> Result<Vec<Vec<PolyVector<1>>>> {
         let (ring, threads, mut turns) = (&self.public.ring, context.threads, Turns::new(&context.clock));
         let count = segment_turns(&self.layout);
         let secrets = |number: usize| keys.iter().map(|keys| keys.secrets[number].clone()).collect();
         let mut bodies: Vec<Vec<Poly<u32, Ntt>>> = (0..self.blocks.len()).map(secrets).collect();
-        let vectors = || keys.chunks(2).map(|_| Ok(PolyPairs::zero(ring, count)?)).collect::<Result<Vec<_>>>();
+        let vectors = || keys.iter().map(|_| Ok(PolyVector::zero(ring, count)?)).collect::<Result<Vec<_>>>();
         let mut vectors = self.blocks.iter().map(|_| vectors()).collect::<Result<Vec<_>>>()?;
         let keys = ChainKeys::new(&self.public.gadget, keys.into_iter().map(|keys| keys.rotation).collect())?;
-        let mut sums: Vec<Vec<PolyPairs>> = self.blocks.iter().map(|_| Vec::new()).collect();
+        let mut sums: Vec<Vec<_>> = self.blocks.iter().map(|_| Vec::new()).collect();
         for segment in 0..self.layout.terms() / count {
             turns.time("answer_rotations", || {
                 let all = bodies.iter_mut().zip(vectors.iter_mut().map(Vec::as_mut_slice)).enumerate();
@@ -191,9 +190,7 @@ impl protocol::Server for Server {
                     out.copy_from_slice(&word.to_le_bytes());
                 });
                 for (blocks, sums) in self.blocks.iter().zip(&sums) {
-                    let pairs = sums[k / 2].pairs(0..blocks.masks.len())?;
-                    for (mask, [first, second]) in blocks.masks.iter().zip(pairs) {
-                        let body = if k % 2 == 0 { first } else { second };
+                    for (mask, [body]) in blocks.masks.iter().zip(sums[k].tuples(0..blocks.masks.len())?) {
                         for half in [mask, &write_half(&self.public.ring, body, modulus)] {
                             out.split_off_mut(..half.len()).unwrap_or_default().copy_from_slice(half);
                         }

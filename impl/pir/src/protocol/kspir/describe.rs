@@ -186,7 +186,11 @@ impl Load<'_> {
         plan.step("answer", "rotations", (turns + read) * queries);
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
         let read = self.stored_bytes().saturating_add(vectors);
-        plan.step("answer", "product", PolyMatrix::multiply_work(ring, (layout.baby, self.columns()), queries, read));
+        plan.step(
+            "answer",
+            "product",
+            PolyMatrix::multiply_work(ring, (layout.baby, self.columns()), 2 * queries, read),
+        );
         let giants = set.giant_shape().automorphism_work() + ring.moves(2);
         plan.step("answer", "giant_steps", giants * count(&[layout.giants() as u64 - 1, blocks, queries]));
         let selected = selector.external_product_work() + ring.transforms(2);

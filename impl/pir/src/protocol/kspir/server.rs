@@ -97,7 +97,7 @@ impl Server {
     fn column(&self, keys: &ServerKeys, sums: &PolyPairs, block: usize) -> Result<Rlwe<u32, Ntt>> {
         let Engine { giant: gadget, ring, layout, .. } = &self.engine;
         let first = block * layout.giants();
-        let mut sums = sums.pairs(first..first + layout.giants())?.into_iter();
+        let mut sums = sums.tuples(first..first + layout.giants())?.into_iter();
         let mut column = sums.next().map_or_else(|| Rlwe::zero(ring), |[a, b]| Rlwe { a, b });
         for ([a, b], key) in sums.zip(&keys.giant) {
             column.add_assign(ring, &gadget.switch(&gadget.digits_of_coefficients(&ring.inverse(a)), &b, key)?);

@@ -106,7 +106,7 @@ impl Load<'_> {
         let vectors = count(&[entries, queries, layout.matrix_rows() as u64, 2 * ring.poly_bytes()]);
         let read = self.stored_bytes().saturating_add(vectors);
         let places = (layout.matrix_rows(), layout.giants.saturating_mul(layout.entries));
-        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, queries, read));
+        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, 2 * queries, read));
         let turn = switch.automorphism_work() + ring.moves(2);
         plan.step("answer", "giant_steps", turn.clone() * count(&[layout.giants as u64 - 1, entries, queries]));
         let shape = set.ring.multiply_shape()?;

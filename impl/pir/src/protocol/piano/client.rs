@@ -6,7 +6,7 @@ use rand::RngCore;
 use ring::Seed;
 use ring::secret::uniform_below;
 
-use super::hints::xor;
+use super::hints::{Entries, xor};
 use super::layout::Layout;
 use super::server::Server;
 use super::set::{Answer, NAME, Set};
@@ -31,7 +31,7 @@ pub struct Client {
     /// The window that follows it, once the database was read again; until then, what was read so far.
     pub(super) next: Option<Window>,
     /// Entries of the window before, for requests that were under way when it ended.
-    pub(super) before: HashMap<u32, Vec<u64>>,
+    pub(super) before: Entries,
     /// Requests under way, by number.
     pub(super) under_way: HashMap<u64, UnderWay>,
     pub(super) requests: u64,
@@ -83,7 +83,7 @@ impl Client {
             _ => {}
         }
         (self.window, self.next, self.public) = (None, None, Some(public));
-        self.before.clear();
+        self.before = Entries::new(self.layout.entry_words);
         self.under_way.clear();
         Ok(())
     }
@@ -99,7 +99,7 @@ impl Client {
         if is_used && self.next.as_ref().is_some_and(|window| window.parts == layout.parts()) {
             self.under_way.values_mut().for_each(|request| request.ended = true);
             let ended = std::mem::replace(&mut self.window, self.next.take());
-            self.before = ended.map(|window| window.known).unwrap_or_default();
+            self.before = ended.map_or_else(|| Entries::new(layout.entry_words), |window| window.known);
         }
         match &mut self.window {
             Some(window) if window.asked < most => Ok(window),
@@ -112,15 +112,15 @@ impl Client {
     }
 
     /// An entry that was asked for in this window or the one before, or that no hint holds.
-    fn entry(&self, position: u32) -> Option<&Vec<u64>> {
+    fn entry(&self, position: u32) -> Option<&[u64]> {
         let window = self.window.as_ref();
-        let known = window.and_then(|window| window.known.get(&position).or_else(|| window.unhit.get(&position)));
-        known.or_else(|| self.before.get(&position))
+        let known = window.and_then(|window| window.known.get(position).or_else(|| window.unhit.get(position)));
+        known.or_else(|| self.before.get(position))
     }
 
     /// Whether a query for an entry would be the second one for it in the window.
     fn is_asked(&self, position: u32) -> bool {
-        let known = self.window.as_ref().is_some_and(|window| window.known.contains_key(&position));
+        let known = self.window.as_ref().is_some_and(|window| window.known.has(position));
         known || self.under_way.values().any(|request| !request.ended && request.position == position)
     }
 
@@ -155,7 +155,7 @@ impl Client {
         let is_known = self.is_asked(position);
         let target = if is_known { self.fresh_position(rng)? } else { Some(position) };
         let window = self.window.as_mut().ok_or_else(|| Error::message("database", "it must be read first."))?;
-        let unhit = target.is_some_and(|target| window.unhit.contains_key(&target));
+        let unhit = target.is_some_and(|target| window.unhit.has(target));
         let taken = match target {
             Some(target) if !unhit => window.take(&layout, target).map(|taken| Some((target, taken))),
             _ => Ok(None),
@@ -165,7 +165,7 @@ impl Client {
             Err(why) => (None, (!is_known).then_some(why)),
         };
         let Some((target, taken)) = taken else {
-            if let Some(entry) = window.unhit.get(&position).cloned() {
+            if let Some(entry) = window.unhit.get(position) {
                 window.known.insert(position, entry);
             }
             let random = (0..layout.chunks).map(|_| uniform_below(rng, layout.chunk as u64) as u32).collect();
@@ -208,9 +208,9 @@ impl Client {
             other.lacks = None;
         }
         if ended {
-            self.before.insert(position, entry);
+            self.before.insert(position, &entry);
         } else if let Some(window) = &mut self.window {
-            window.learn(position, entry);
+            window.learn(position, &entry);
         }
         Ok(())
     }
@@ -244,13 +244,14 @@ impl protocol::Client for Client {
     type Query = Query;
 
     fn new(params: &Set, shape: Shape, _: &mut Context) -> Result<Self> {
+        let layout = Layout::new(params, shape)?;
         Ok(Self {
             set: params.clone(),
-            layout: Layout::new(params, shape)?,
+            layout,
             public: None,
             window: None,
             next: None,
-            before: HashMap::new(),
+            before: Entries::new(layout.entry_words),
             under_way: HashMap::new(),
             requests: 0,
             seconds: 0.0,
@@ -348,7 +349,7 @@ impl protocol::Client for Client {
             for window in [&mut self.window, &mut self.next].into_iter().flatten() {
                 window.change(&layout, position, &delta);
             }
-            if let Some(entry) = self.before.get_mut(&position) {
+            if let Some(entry) = self.before.get_mut(position) {
                 xor(entry, &delta);
             }
             let (chunk, place) = layout.split(position);

@@ -3,6 +3,7 @@
 use ring::{Kind, Work};
 use serde_json::{Map, Value};
 
+use super::hints::Entries;
 use super::layout::Layout;
 use super::set::{Answer, Set};
 use crate::core::plan::{Plan, count, new_memory, numbers};
@@ -62,12 +63,14 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
         TableBytes::new("replacements", replacements * (entry + 4)),
     ];
     let kept: u64 = client.iter().map(|table| table.bytes).sum();
-    client.push(TableBytes::new("known_entries", layout.window * (entry + 4)));
+    // Hints of the next window grow while this one serves; entries of the window before serve answers that come late.
+    client.push(TableBytes::new("next_window", kept));
+    client.push(TableBytes::new("known_entries", 2 * Entries::bytes(layout.window, entry)));
     sizes.memory = MemoryMap {
         server: vec![TableBytes::new("database", stored)],
         client,
-        // Beside the tables, a part of the database as a message and as words, and which of its entries are in a set. A run asks for a few
-        // entries only, and every table is one block, of which the allocator keeps none.
+        // Beside the tables, a part of the database as a message and as words, and which of its entries are in a set. A run reads one window and asks
+        // for a few entries only, and every table is one block, of which the allocator keeps none.
         peak_bytes: PROGRAM_BYTES
             + stored
             + kept

@@ -1,6 +1,5 @@
 //! A client's state as bytes and as a file: a client that restarts loses nothing that it read of the database.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -10,6 +9,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::client::{Client, Public};
+use super::hints::Entries;
 use super::layout::Layout;
 use super::set::Set;
 use super::window::Window;
@@ -114,12 +114,11 @@ impl Writer {
     }
 
     /// By position, so that equal states are equal bytes.
-    fn entries(&mut self, entries: &HashMap<u32, Vec<u64>>) {
-        let mut sorted: Vec<_> = entries.iter().collect();
-        sorted.sort();
-        self.words([sorted.len() as u64]);
-        for (position, entry) in sorted {
-            self.words(std::iter::once(u64::from(*position)).chain(entry.iter().copied()));
+    fn entries(&mut self, entries: &Entries) {
+        self.words([entries.len() as u64]);
+        for position in entries.positions() {
+            self.words([u64::from(position)]);
+            self.words(entries.get(position).unwrap_or_default().iter().copied());
         }
     }
 
@@ -172,9 +171,11 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn entries(&mut self, layout: &Layout) -> Result<HashMap<u32, Vec<u64>>> {
-        let count = self.word()?;
-        (0..count).map(|_| Ok((self.word()? as u32, self.words(layout.entry_words)?))).collect()
+    fn read_entries(&mut self, layout: &Layout, out: &mut Entries) -> Result<()> {
+        for _ in 0..self.word()? {
+            out.insert(self.word()? as u32, &self.words(layout.entry_words)?);
+        }
+        Ok(())
     }
 
     fn window(&mut self, layout: &Layout) -> Result<Window> {
@@ -188,8 +189,8 @@ impl<'a> Reader<'a> {
         for sums in [&mut window.sums, &mut window.replacements] {
             self.read_words(sums.words_mut())?;
         }
-        window.unhit = self.entries(layout)?;
-        window.known = self.entries(layout)?;
+        self.read_entries(layout, &mut window.unhit)?;
+        self.read_entries(layout, &mut window.known)?;
         Ok(window)
     }
 }

@@ -9,7 +9,7 @@ use ring::Seed;
 use ring::secret::uniform_below;
 use zeroize::Zeroizing;
 
-use super::hints::{Sums, xor};
+use super::hints::{Entries, Sums, xor};
 use super::layout::Layout;
 use super::prf::{LANES, Sets};
 use crate::core::seed::fresh_seed;
@@ -39,9 +39,9 @@ pub(super) struct Window {
     /// Entries whose answers were not read yet, each with the renewed hint whose sum lacks it.
     pub(super) lacking: HashMap<u32, usize>,
     /// Entries that are in no hint's set.
-    pub(super) unhit: HashMap<u32, Vec<u64>>,
+    pub(super) unhit: Entries,
     /// Entries that were asked for.
-    pub(super) known: HashMap<u32, Vec<u64>>,
+    pub(super) known: Entries,
     /// Queries so far.
     pub(super) asked: u64,
     /// Messages of the database that were read.
@@ -78,8 +78,8 @@ impl Window {
             replacements: Sums::zero(layout.entry_words, layout.chunks * layout.replacements),
             used: vec![0; layout.chunks],
             lacking: HashMap::new(),
-            unhit: HashMap::new(),
-            known: HashMap::new(),
+            unhit: Entries::new(layout.entry_words),
+            known: Entries::new(layout.entry_words),
             asked: 0,
             parts: 0,
         }
@@ -123,7 +123,7 @@ impl Window {
             }
             let places = 0..layout.chunk as u32;
             let unhit = places.filter(|&place| !hit.is(lane * layout.chunk + place as usize));
-            self.unhit.extend(unhit.map(|place| (layout.join(chunk, place), entry(place).to_vec())));
+            unhit.for_each(|place| self.unhit.insert(layout.join(chunk, place), entry(place)));
         }
         Ok(())
     }
@@ -166,9 +166,9 @@ impl Window {
     }
 
     /// Takes note of an entry that an answer gave, and adds it to the hint that lacks it, unless a later request took that one.
-    pub fn learn(&mut self, position: u32, entry: Vec<u64>) {
+    pub fn learn(&mut self, position: u32, entry: &[u64]) {
         if let Some(hint) = self.lacking.remove(&position) {
-            xor(self.sums.get_mut(hint), &entry);
+            xor(self.sums.get_mut(hint), entry);
         }
         self.known.insert(position, entry);
     }
@@ -198,7 +198,7 @@ impl Window {
         for slot in slots.filter(|&slot| self.replacement_places[slot] == place) {
             xor(self.replacements.get_mut(slot), delta);
         }
-        for entry in [self.unhit.get_mut(&position), self.known.get_mut(&position)].into_iter().flatten() {
+        for entry in [self.unhit.get_mut(position), self.known.get_mut(position)].into_iter().flatten() {
             xor(entry, delta);
         }
     }

@@ -135,7 +135,7 @@ impl Load<'_> {
         let segments = layout.segments().count() as u64;
         let read = self.stored_bytes().saturating_add(count(&[segments, queries, self.vector_bytes()]));
         let places = (layout.columns.saturating_mul(layout.turned_columns()), layout.matrix_columns());
-        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, queries, read));
+        plan.step("answer", "product", PolyMatrix::multiply_work(ring, places, 2 * queries, read));
         let giants = (switch.automorphism_work() + ring.moves(2)) * (layout.giants as u64 - 1);
         plan.step("answer", "giant_steps", giants * count(&[answers, queries]));
         self.sent.respond(&mut plan, slots)?;

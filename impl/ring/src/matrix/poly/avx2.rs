@@ -11,25 +11,25 @@ use std::arch::x86_64::*;
 const AHEAD: usize = 64;
 
 /// # Safety
-/// `lines` holds C lines for each pair.
+/// `lines` holds C lines for each tuple.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn add_products<const C: usize>(
+pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     plan: Plan,
     lines: &[Line],
-    pairs: &[[Line; 2]],
-    sums: [&mut Sums; C],
+    tuples: &[[Line; K]],
+    sums: [&mut Sums<K>; C],
 ) {
     let multiple = _mm256_set1_epi64x(plan.multiple as i64);
     for (column, sums) in sums.into_iter().enumerate() {
-        // Sums by half of the pairs: even slots of the first and the second half of a line, then odd ones.
-        let mut totals: [[__m256i; 4]; 2] = std::array::from_fn(|part| {
+        // Sums by polynomial of a tuple: even slots of the first and the second half of a line, then odd ones.
+        let mut totals: [[__m256i; 4]; K] = std::array::from_fn(|part| {
             std::array::from_fn(|i| {
-                // SAFETY: each half of `Sums` is four registers, aligned as registers are.
+                // SAFETY: each part of `Sums` is four registers, aligned as registers are.
                 unsafe { _mm256_load_si256(sums.0[part].as_ptr().add(4 * i).cast()) }
             })
         });
         let mut left = 0;
-        for (row, pair) in pairs.iter().enumerate() {
+        for (row, tuple) in tuples.iter().enumerate() {
             if left == 0 {
                 left = plan.terms;
                 for sum in totals.as_flattened_mut() {
@@ -41,12 +41,12 @@ pub(super) unsafe fn add_products<const C: usize>(
             // SAFETY: the caller's promise; a prefetch may have any address.
             let halves = unsafe {
                 let at = lines.as_ptr().add(row * C + column);
-                let next = lines.as_ptr().wrapping_add(lines.len() + column * pairs.len() + row);
+                let next = lines.as_ptr().wrapping_add(lines.len() + column * tuples.len() + row);
                 _mm_prefetch::<_MM_HINT_T1>(next.cast());
                 _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
                 [_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.cast::<__m256i>().add(1))]
             };
-            for (total, line) in totals.iter_mut().zip(pair) {
+            for (total, line) in totals.iter_mut().zip(tuple) {
                 for half in 0..2 {
                     // SAFETY: a line is two registers.
                     let other = unsafe { _mm256_loadu_si256(line.as_ptr().cast::<__m256i>().add(half)) };

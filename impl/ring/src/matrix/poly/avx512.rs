@@ -1,5 +1,5 @@
 //! The AVX-512 path: a line is one register; its even and odd slots are multiplied apart, for the multiplier takes the lower half of
-//! each lane of 64 bits. Sums of four columns and both halves of the pairs take sixteen registers.
+//! each lane of 64 bits. Sums of four columns and both polynomials of pairs take sixteen registers.
 
 use super::Line;
 use super::plan::{Plan, Sums};
@@ -11,33 +11,34 @@ const AHEAD: usize = 64;
 const PAGE: usize = 64;
 
 /// # Safety
-/// `lines` holds C lines for each pair.
+/// `lines` holds C lines for each tuple.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
-pub(super) unsafe fn add_products<const C: usize>(
+pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     plan: Plan,
     lines: &[Line],
-    pairs: &[[Line; 2]],
-    sums: [&mut Sums; C],
+    tuples: &[[Line; K]],
+    sums: [&mut Sums<K>; C],
 ) {
     let multiple = _mm512_set1_epi64(plan.multiple as i64);
-    let load = |sums: &Sums, part: usize, half: usize| {
-        // SAFETY: each half of `Sums` is two registers, aligned as registers are.
+    let load = |sums: &Sums<K>, part: usize, half: usize| {
+        // SAFETY: each part of `Sums` is two registers, aligned as registers are.
         unsafe { _mm512_load_si512(sums.0[part].as_ptr().add(8 * half).cast()) }
     };
-    // Sums by column: even and odd slots of masks, even and odd slots of bodies.
-    let mut totals: [[__m512i; 4]; C] = std::array::from_fn(|c| std::array::from_fn(|i| load(&*sums[c], i / 2, i % 2)));
+    // Sums by column and polynomial of a tuple: even slots, then odd ones.
+    let mut totals: [[[__m512i; 2]; K]; C] =
+        std::array::from_fn(|c| std::array::from_fn(|part| [0, 1].map(|half| load(&*sums[c], part, half))));
     // Where the next line of the part after this one is asked for: a line of each of its pages in turn.
     let (mut far, mut left) = (lines.len(), 0);
-    for (row, pair) in pairs.iter().enumerate() {
+    for (row, tuple) in tuples.iter().enumerate() {
         if left == 0 {
             left = plan.terms;
-            for sum in totals.as_flattened_mut() {
+            for sum in totals.as_flattened_mut().as_flattened_mut() {
                 *sum = _mm512_mask_sub_epi64(*sum, _mm512_movepi64_mask(*sum), *sum, multiple);
             }
         }
         left -= 1;
-        // SAFETY: a pair is two lines of a register each.
-        let even = pair.each_ref().map(|line| unsafe { _mm512_loadu_si512(line.as_ptr().cast()) });
+        // SAFETY: a line is a register.
+        let even = tuple.each_ref().map(|line| unsafe { _mm512_loadu_si512(line.as_ptr().cast()) });
         let odd = even.map(|line| _mm512_srli_epi64::<32>(line));
         for (c, total) in totals.iter_mut().enumerate() {
             // SAFETY: the caller's promise; a prefetch may have any address.
@@ -52,16 +53,16 @@ pub(super) unsafe fn add_products<const C: usize>(
                 _mm512_loadu_si512(at.cast())
             };
             let upper = _mm512_srli_epi64::<32>(line);
-            for part in 0..2 {
-                total[2 * part] = _mm512_add_epi64(total[2 * part], _mm512_mul_epu32(line, even[part]));
-                total[2 * part + 1] = _mm512_add_epi64(total[2 * part + 1], _mm512_mul_epu32(upper, odd[part]));
+            for (part, total) in total.iter_mut().enumerate() {
+                total[0] = _mm512_add_epi64(total[0], _mm512_mul_epu32(line, even[part]));
+                total[1] = _mm512_add_epi64(total[1], _mm512_mul_epu32(upper, odd[part]));
             }
         }
     }
     for (sums, total) in sums.into_iter().zip(totals) {
-        for (i, total) in total.into_iter().enumerate() {
+        for (i, total) in total.as_flattened().iter().enumerate() {
             // SAFETY: as in `load`.
-            unsafe { _mm512_store_si512(sums.0[i / 2].as_mut_ptr().add(8 * (i % 2)).cast(), total) };
+            unsafe { _mm512_store_si512(sums.0[i / 2].as_mut_ptr().add(8 * (i % 2)).cast(), *total) };
         }
     }
 }

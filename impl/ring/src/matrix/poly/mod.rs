@@ -11,14 +11,14 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-mod pairs;
 mod plan;
 mod product;
 mod scalar;
 #[cfg(test)]
 mod tests;
+mod vector;
 
-pub use pairs::PolyPairs;
+pub use vector::{PolyPairs, PolyVector};
 
 use crate::poly::{Ntt, Poly, Ring};
 use crate::region::Region;

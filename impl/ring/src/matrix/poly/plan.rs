@@ -5,19 +5,19 @@ use super::{LINE, Line};
 use crate::kernel::Processor;
 use crate::modulus::Modulus;
 
-/// Sums of one column of 16 slots: of the products with the masks, then with the bodies. Even slots come first, then odd ones, as the
+/// Sums of one column of 16 slots: of the products with each polynomial of a tuple. Even slots come first, then odd ones, as the
 /// multipliers of the vector paths deliver them.
-#[derive(Clone, Copy, bytemuck::Zeroable, bytemuck::Pod)]
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(super) struct Sums(pub(super) [[u64; LINE]; 2]);
+pub(super) struct Sums<const K: usize>(pub(super) [[u64; LINE]; K]);
 
-impl Sums {
-    pub(super) const ZERO: Self = Self([[0; LINE]; 2]);
+impl<const K: usize> Sums<K> {
+    pub(super) const ZERO: Self = Self([[0; LINE]; K]);
 
     /// The sums that are these residues.
-    pub(super) fn of(pair: &[Line; 2]) -> Self {
+    pub(super) fn of(tuple: &[Line; K]) -> Self {
         let half = LINE / 2;
-        Self(pair.each_ref().map(|line| std::array::from_fn(|i| u64::from(line[2 * (i % half) + i / half]))))
+        Self(tuple.each_ref().map(|line| std::array::from_fn(|i| u64::from(line[2 * (i % half) + i / half]))))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Matrix times vectors of pairs, in one pass over the matrix.
+//! Matrix times vectors of tuples, in one pass over the matrix.
 
 use super::plan::{Plan, Sums};
-use super::{GROUP, LINE, Line, PolyMatrix, PolyMatrixError, PolyPairs, scalar};
+use super::{GROUP, LINE, Line, PolyMatrix, PolyMatrixError, PolyVector, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::{Checked, dispatch};
@@ -24,11 +24,12 @@ enum Sum {
 }
 
 impl PolyMatrix {
-    /// The work of [`Self::multiply`] for that many rows and columns; `bytes` of the matrix and of vectors are read.
-    pub fn multiply_work(ring: RingShape, (rows, columns): (usize, usize), vectors: u64, bytes: u64) -> Work {
+    /// The work of [`Self::multiply`] for that many rows and columns, and vectors that together have tuples of `polys` polynomials; `bytes` of
+    /// the matrix and of vectors are read.
+    pub fn multiply_work(ring: RingShape, (rows, columns): (usize, usize), polys: u64, bytes: u64) -> Work {
         let slots = (ring.degree * ring.primes) as u64;
         Work::from([
-            (Kind::PolyMatrixMultiplyAdds, count(&[2, vectors, rows as u64, columns as u64, slots])),
+            (Kind::PolyMatrixMultiplyAdds, count(&[polys, rows as u64, columns as u64, slots])),
             (Kind::PolyMatrixBytes, bytes),
         ])
     }
@@ -38,17 +39,21 @@ impl PolyMatrix {
     ///
     /// # Errors
     /// A vector of another ring, or that is not as long as the matrix has rows; no memory.
-    pub fn multiply(&self, vectors: &[&PolyPairs], threads: usize) -> Result<Vec<PolyPairs>, PolyMatrixError> {
+    pub fn multiply<const K: usize>(
+        &self,
+        vectors: &[&PolyVector<K>],
+        threads: usize,
+    ) -> Result<Vec<PolyVector<K>>, PolyMatrixError> {
         self.multiply_part(vectors, 0..self.columns, threads)
     }
 
     /// The same for some columns, from a multiple of four to a multiple of four or the last one.
-    pub fn multiply_part(
+    pub fn multiply_part<const K: usize>(
         &self,
-        vectors: &[&PolyPairs],
+        vectors: &[&PolyVector<K>],
         columns: Range<usize>,
         threads: usize,
-    ) -> Result<Vec<PolyPairs>, PolyMatrixError> {
+    ) -> Result<Vec<PolyVector<K>>, PolyMatrixError> {
         let mut products = Vec::new();
         self.multiply_add(vectors, columns, &mut products, threads)?;
         Ok(products)
@@ -59,11 +64,11 @@ impl PolyMatrix {
     ///
     /// # Errors
     /// As [`Self::multiply`]; sums of another ring, number of columns, or number of vectors.
-    pub fn multiply_add(
+    pub fn multiply_add<const K: usize>(
         &self,
-        vectors: &[&PolyPairs],
+        vectors: &[&PolyVector<K>],
         columns: Range<usize>,
-        sums: &mut Vec<PolyPairs>,
+        sums: &mut Vec<PolyVector<K>>,
         threads: usize,
     ) -> Result<(), PolyMatrixError> {
         self.check(vectors, self.rows)?;
@@ -74,7 +79,7 @@ impl PolyMatrix {
         }
         let sum = if sums.is_empty() { Sum::New } else { Sum::Old };
         if sums.is_empty() {
-            let products = vectors.iter().map(|_| PolyPairs::zero(&self.ring, columns.len()));
+            let products = vectors.iter().map(|_| PolyVector::zero(&self.ring, columns.len()));
             *sums = products.collect::<Result<_, _>>()?;
         }
         self.check(&sums.iter().collect::<Vec<_>>(), columns.len())?;
@@ -85,7 +90,7 @@ impl PolyMatrix {
         Ok(())
     }
 
-    fn check(&self, vectors: &[&PolyPairs], length: usize) -> Result<(), PolyMatrixError> {
+    fn check<const K: usize>(&self, vectors: &[&PolyVector<K>], length: usize) -> Result<(), PolyMatrixError> {
         for vector in vectors {
             if !vector.is_of(&self.ring) {
                 return Err(PolyMatrixError::Ring);
@@ -98,11 +103,11 @@ impl PolyMatrix {
     }
 
     /// One pass over those columns, on that many threads.
-    fn pass(
+    fn pass<const K: usize>(
         &self,
-        vectors: &[&PolyPairs],
+        vectors: &[&PolyVector<K>],
         columns: Range<usize>,
-        products: &mut [PolyPairs],
+        products: &mut [PolyVector<K>],
         sum: Sum,
         threads: usize,
     ) {
@@ -112,7 +117,7 @@ impl PolyMatrix {
         let each = self.strips().div_ceil(threads.max(1));
         let mut tasks: Vec<_> = (0..self.strips()).step_by(each).map(|strip| (strip, Vec::new())).collect();
         for product in products {
-            tasks.iter_mut().zip(product.strips_mut(each)).for_each(|((_, out), pairs)| out.push(pairs));
+            tasks.iter_mut().zip(product.strips_mut(each)).for_each(|((_, out), tuples)| out.push(tuples));
         }
         let task = |(strip, out)| self.multiply_strips(vectors, columns.clone(), (strip, sum), out);
         if tasks.len() == 1 {
@@ -122,13 +127,13 @@ impl PolyMatrix {
         }
     }
 
-    /// The same for strips from number `strip` on, as many as `out` has place for: pair after pair in strip after strip, by vector.
-    fn multiply_strips(
+    /// The same for strips from number `strip` on, as many as `out` has place for: tuple after tuple in strip after strip, by vector.
+    fn multiply_strips<const K: usize>(
         &self,
-        vectors: &[&PolyPairs],
+        vectors: &[&PolyVector<K>],
         columns: Range<usize>,
         (mut strip, sum): (usize, Sum),
-        mut out: Vec<&mut [[Line; 2]]>,
+        mut out: Vec<&mut [[Line; K]]>,
     ) {
         let mut sums = vec![[Sums::ZERO; GROUP]; vectors.len()];
         while out.iter().any(|out| !out.is_empty()) {
@@ -140,20 +145,22 @@ impl PolyMatrix {
                 for (sums, out) in sums.iter_mut().zip(&out) {
                     match sum {
                         Sum::New => sums.fill(Sums::ZERO),
-                        Sum::Old => sums.iter_mut().zip(&out[..width]).for_each(|(sums, pair)| *sums = Sums::of(pair)),
+                        Sum::Old => {
+                            sums.iter_mut().zip(&out[..width]).for_each(|(sums, tuple)| *sums = Sums::of(tuple))
+                        }
                     }
                 }
                 // As many rows as have lines that stay in the cache for all vectors.
                 for (part, lines) in lines.chunks(PART * width).enumerate() {
                     let rows = lines.len() / width;
                     for (vector, sums) in vectors.iter().zip(&mut sums) {
-                        let pairs = &vector.strip(strip)[part * PART..][..rows];
-                        add_products(self.ring.vectors().checked(), plan, lines, pairs, &mut sums[..width]);
+                        let tuples = &vector.strip(strip)[part * PART..][..rows];
+                        add_products(self.ring.vectors().checked(), plan, lines, tuples, &mut sums[..width]);
                     }
                 }
                 for (out, sums) in out.iter_mut().zip(&sums) {
-                    let pairs = out.split_off_mut(..width).unwrap_or_default();
-                    self.finish(modulus, &sums[..width], pairs);
+                    let tuples = out.split_off_mut(..width).unwrap_or_default();
+                    self.finish(modulus, &sums[..width], tuples);
                 }
             }
             strip += 1;
@@ -161,30 +168,41 @@ impl PolyMatrix {
     }
 
     /// The residues of the sums of columns, in the order of the slots.
-    fn finish(&self, modulus: &Modulus<u32>, sums: &[Sums], out: &mut [[Line; 2]]) {
-        let mut residues = [[[[0; LINE / 2]; 2]; 2]; GROUP];
-        let residues = &mut residues[..sums.len()];
-        let words = residues.as_flattened_mut().as_flattened_mut().as_flattened_mut();
-        self.ring.vectors().reduce(modulus, bytemuck::cast_slice(sums), words);
-        for (out, [even, odd]) in out.as_flattened_mut().iter_mut().zip(residues.as_flattened()) {
-            *out = std::array::from_fn(|slot| if slot % 2 == 0 { even[slot / 2] } else { odd[slot / 2] });
+    fn finish<const K: usize>(&self, modulus: &Modulus<u32>, sums: &[Sums<K>], out: &mut [[Line; K]]) {
+        for (tuple, sums) in out.iter_mut().zip(sums) {
+            let mut residues = [[[0; LINE / 2]; 2]; K];
+            let words = residues.as_flattened_mut().as_flattened_mut();
+            self.ring.vectors().reduce(modulus, sums.0.as_flattened(), words);
+            *tuple = residues.map(|halves| std::array::from_fn(|slot| halves[slot % 2][slot / 2]));
         }
     }
 }
 
-/// Adds to the sums of `sums.len()` columns the products of their lines, row by row, with the rows' pairs. Sums may have any value
+/// Adds to the sums of `sums.len()` columns the products of their lines, row by row, with the rows' tuples. Sums may have any value
 /// before, and are correct modulo the prime afterwards.
-fn add_products(kernel: Checked, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: &mut [Sums]) {
+fn add_products<const K: usize>(
+    kernel: Checked,
+    plan: Plan,
+    lines: &[Line],
+    tuples: &[[Line; K]],
+    sums: &mut [Sums<K>],
+) {
     match sums {
-        [a] => add_width::<1>(kernel, plan, lines, pairs, [a]),
-        [a, b] => add_width::<2>(kernel, plan, lines, pairs, [a, b]),
-        [a, b, c] => add_width::<3>(kernel, plan, lines, pairs, [a, b, c]),
-        [a, b, c, d] => add_width::<4>(kernel, plan, lines, pairs, [a, b, c, d]),
+        [a] => add_width(kernel, plan, lines, tuples, [a]),
+        [a, b] => add_width(kernel, plan, lines, tuples, [a, b]),
+        [a, b, c] => add_width(kernel, plan, lines, tuples, [a, b, c]),
+        [a, b, c, d] => add_width(kernel, plan, lines, tuples, [a, b, c, d]),
         _ => unreachable!("groups have one to four columns"),
     }
 }
 
-fn add_width<const C: usize>(kernel: Checked, plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: [&mut Sums; C]) {
-    assert!(lines.len() == C * pairs.len() && plan.terms > 0);
-    dispatch!(kernel, add_products(plan, lines, pairs, sums));
+fn add_width<const C: usize, const K: usize>(
+    kernel: Checked,
+    plan: Plan,
+    lines: &[Line],
+    tuples: &[[Line; K]],
+    sums: [&mut Sums<K>; C],
+) {
+    assert!(lines.len() == C * tuples.len() && plan.terms > 0);
+    dispatch!(kernel, add_products(plan, lines, tuples, sums));
 }

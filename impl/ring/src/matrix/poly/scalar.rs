@@ -3,15 +3,20 @@
 use super::plan::{Plan, Sums};
 use super::{LINE, Line};
 
-pub(super) fn add_products<const C: usize>(plan: Plan, lines: &[Line], pairs: &[[Line; 2]], sums: [&mut Sums; C]) {
+pub(super) fn add_products<const C: usize, const K: usize>(
+    plan: Plan,
+    lines: &[Line],
+    tuples: &[[Line; K]],
+    sums: [&mut Sums<K>; C],
+) {
     for (column, sums) in sums.into_iter().enumerate() {
-        for (row, (lines, pair)) in lines.chunks_exact(C).zip(pairs).enumerate() {
+        for (row, (lines, tuple)) in lines.chunks_exact(C).zip(tuples).enumerate() {
             if row % plan.terms == 0 {
                 for sum in sums.0.as_flattened_mut() {
                     *sum -= if *sum >> 63 == 1 { plan.multiple } else { 0 };
                 }
             }
-            for (part, sums) in pair.iter().zip(&mut sums.0) {
+            for (part, sums) in tuple.iter().zip(&mut sums.0) {
                 let (even, odd) = sums.split_at_mut(LINE / 2);
                 let products = lines[column].chunks_exact(2).zip(part.chunks_exact(2));
                 for ((even, odd), (x, y)) in even.iter_mut().zip(odd).zip(products) {

@@ -1,6 +1,6 @@
 //! Products against the ring's own, on all kernels.
 
-use super::{Entry, PolyMatrix, PolyMatrixError, PolyPairs};
+use super::{Entry, PolyMatrix, PolyMatrixError, PolyPairs, PolyVector};
 use crate::kernel::Kernel;
 use crate::poly::{Ntt, Poly, Ring};
 use crate::primes::primes_below;
@@ -13,12 +13,12 @@ fn ring(n: usize, bits: u32, kernel: Kernel) -> Arc<Ring<u32>> {
     Ring::new(n, &primes, kernel).unwrap()
 }
 
-fn all(pairs: &PolyPairs) -> Vec<[Poly<u32, Ntt>; 2]> {
-    pairs.pairs(0..pairs.len()).unwrap()
+fn all<const K: usize>(vector: &PolyVector<K>) -> Vec<[Poly<u32, Ntt>; K]> {
+    vector.tuples(0..vector.len()).unwrap()
 }
 
-/// Every polynomial drawn by `draw`.
-fn check(
+/// Products with vectors of tuples of `K`; every polynomial drawn by `draw`.
+fn check<const K: usize>(
     ring: &Arc<Ring<u32>>,
     (rows, columns): (usize, usize),
     vectors: usize,
@@ -28,15 +28,15 @@ fn check(
     let places = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
     let entries: Vec<_> = places.map(|place| (place, draw())).collect();
     matrix.set(&entries, 1).unwrap();
-    let inputs: Vec<Vec<[Poly<u32, Ntt>; 2]>> =
-        (0..vectors).map(|_| (0..rows).map(|_| [draw(), draw()]).collect()).collect();
-    let pairs: Vec<_> =
-        inputs.iter().map(|input| PolyPairs::new(ring, input.iter().map(|pair| pair.each_ref())).unwrap()).collect();
-    let pairs: Vec<_> = pairs.iter().collect();
-    let expected: Vec<Vec<[Poly<u32, Ntt>; 2]>> = inputs
+    let inputs: Vec<Vec<[Poly<u32, Ntt>; K]>> =
+        (0..vectors).map(|_| (0..rows).map(|_| std::array::from_fn(|_| draw())).collect()).collect();
+    let prepared: Vec<_> =
+        inputs.iter().map(|input| PolyVector::new(ring, input.iter().map(|tuple| tuple.each_ref())).unwrap()).collect();
+    let prepared: Vec<_> = prepared.iter().collect();
+    let expected: Vec<Vec<[Poly<u32, Ntt>; K]>> = inputs
         .iter()
         .map(|input| {
-            let mut sums: Vec<_> = (0..columns).map(|_| [ring.zero(), ring.zero()]).collect();
+            let mut sums: Vec<[_; K]> = (0..columns).map(|_| std::array::from_fn(|_| ring.zero())).collect();
             for ((row, column), entry) in &entries {
                 for (sum, factor) in sums[*column].iter_mut().zip(&input[*row]) {
                     ring.mul_add_assign(sum, entry, factor);
@@ -46,8 +46,12 @@ fn check(
         })
         .collect();
     for threads in [1, 2, 3] {
-        let found: Vec<Vec<_>> = matrix.multiply(&pairs, threads).unwrap().iter().map(all).collect();
-        assert!(found == expected, "{rows} x {columns}, {vectors} vectors, {threads} threads, {}", ring.kernel());
+        let found: Vec<Vec<_>> = matrix.multiply(&prepared, threads).unwrap().iter().map(all).collect();
+        assert!(
+            found == expected,
+            "{rows} x {columns}, {vectors} vectors of {K}, {threads} threads, {}",
+            ring.kernel()
+        );
     }
     for (place, entry) in &entries {
         assert_eq!(&matrix.get(place.0, place.1).unwrap(), entry);
@@ -61,7 +65,8 @@ fn products_are_those_of_the_ring() {
         let mut rng = ChaCha20Rng::seed_from_u64(3);
         for (shape, vectors) in [((1, 1), 1), ((3, 2), 2), ((5, 7), 3), ((300, 4), 2), ((130, 9), 1)] {
             let ring = ring(64, 28, kernel);
-            check(&ring, shape, vectors, || ring.uniform(&mut rng));
+            check::<2>(&ring, shape, vectors, || ring.uniform(&mut rng));
+            check::<1>(&ring, shape, vectors, || ring.uniform(&mut rng));
         }
     }
 }
@@ -78,7 +83,8 @@ fn sums_of_largest_residues_do_not_overflow() {
                 }
                 poly
             };
-            check(&ring, (rows, 5), 2, largest);
+            check::<2>(&ring, (rows, 5), 2, largest);
+            check::<1>(&ring, (rows, 5), 1, largest);
         }
     }
 }
@@ -99,12 +105,14 @@ fn what_does_not_fit_is_refused() {
     let empty = PolyPairs::new(&other, []).unwrap();
     assert_eq!(empty.len(), 0);
     assert_eq!(matrix.multiply(&[&empty], 1).err(), Some(PolyMatrixError::Ring));
-    assert!(matrix.multiply(&[], 1).unwrap().is_empty());
+    assert!(matrix.multiply::<2>(&[], 1).unwrap().is_empty());
     let mut two = PolyPairs::zero(&ring, 2).unwrap();
     assert!(two.set(1, &[[&zero, &zero]]).is_ok() && two.set(2, &[]).is_ok());
     assert_eq!(two.set(1, &[[&zero; 2]; 2]), Err(PolyMatrixError::Length { found: 3, rows: 2 }));
-    assert!(two.pairs(2..3).is_err() && two.pairs(1..1).unwrap().is_empty() && empty.pairs(0..0).unwrap().is_empty());
-    assert_eq!(empty.pairs(0..1).err(), Some(PolyMatrixError::Length { found: 1, rows: 0 }));
+    assert!(
+        two.tuples(2..3).is_err() && two.tuples(1..1).unwrap().is_empty() && empty.tuples(0..0).unwrap().is_empty()
+    );
+    assert_eq!(empty.tuples(0..1).err(), Some(PolyMatrixError::Length { found: 1, rows: 0 }));
     let sums = |ring, len, count| (0..count).map(|_| PolyPairs::zero(ring, len).unwrap()).collect::<Vec<_>>();
     for (mut sums, error) in [
         (sums(&other, 3, 1), PolyMatrixError::Ring),

@@ -142,7 +142,7 @@ impl<F: Selecting> Described<'_, F> {
             let tree = SelectorTree::<u32>::work(layout.row_bits as usize, 1, rgsw);
             plan.step("answer", "selector", (tree + leaves) * queries);
             let columns = layout.matrix_columns();
-            let product = PolyMatrix::multiply_work(matrix, (layout.rows, columns), queries, self.stored_bytes());
+            let product = PolyMatrix::multiply_work(matrix, (layout.rows, columns), 2 * queries, self.stored_bytes());
             let back = matrix.transforms(count(&[queries, 2 * columns as u64]));
             plan.step("answer", "first_dimension", product + back);
         }
