@@ -8,10 +8,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from . import lattice
 from .error import Noise, ratio
 from .hintlesspir import digit_squares
-from .ring_setting import Floats, Rings, bound_by_key, numbers
+from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
 from .stage import Decision, Stage
 
 
@@ -65,12 +64,8 @@ class Steps:
 
     def answer(self, under: Rings, variance: Floats) -> Noise:
         """A sum of that variance, in units of the distance of messages, after the switch if there is one."""
-        mask, body = (
-            np.array([o.get(key, q) for o, q in zip(self.layouts, under.modulus)], dtype=object)
-            for key in ("mask_modulus", "body_modulus")
-        )
-        switched = lattice.split_modulus_switch(under.n, under.modulus, mask, body, under.secret, Noise(variance))
-        return switched.scaled(self.norm / np.asarray(ratio(body, 1)) ** 2)
+        answers = Answers.of(self.layouts, under)
+        return answers.at_body(under, Noise(variance)).scaled(self.norm / np.asarray(ratio(answers.body, 1)) ** 2)
 
     def messages(self, errors: Callable[[Rings], Floats]) -> Noise:
         """Errors in units of q as errors in units of the distance of messages."""

@@ -18,9 +18,9 @@ from math import e, inf, log2
 
 import numpy as np
 
-from . import lattice, simplepir
-from .error import Noise, ratio
-from .ring_setting import Floats, Rings, bound_by_key, numbers
+from . import simplepir
+from .error import Noise
+from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
 from .stage import NEVER, Chance, Decision, Stage, by_class, stages, words
 
 #: Bits of a word of the hint, which counts as centred.
@@ -51,16 +51,11 @@ def hint(descriptions: Sequence[dict]) -> Stage:
     rings = Rings.of([d["instances"][1] for d in descriptions])
     sums, turns = turned(descriptions, rings), numbers(layouts, "rotations")
     blocks = np.array([-(-o["entries_per_record"] // o["block_rows"]) for o in layouts], dtype=float)
-    mask, body = (
-        np.array([o.get(key, q) for o, q in zip(layouts, rings.modulus)], dtype=object)
-        for key in ("mask_modulus", "body_modulus")
-    )
+    answers = Answers.of(layouts, rings)
     moduli = np.array([o["slot_moduli"] for o in layouts], dtype=float)
 
     def switched(under: Rings, variance: Floats, t: Floats) -> Noise:
-        shrink = (t / np.asarray(ratio(body, 1))) ** 2
-        noise = lattice.split_modulus_switch(under.n, under.modulus, mask, body, under.secret, Noise(variance))
-        return noise.scaled(shrink)
+        return answers.messages(under, Noise(variance), t)
 
     random = [switched(rings, rings.n * (t**2 - 1) / 12 * sums, t) for t in moduli.T]
     largest = np.max(moduli, axis=1)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import lattice
-from .error import Noise, ratio
-from .ring_setting import Floats, Keys, Rings, bound_by_key, numbers
+from .error import Noise
+from .ring_setting import Answers, Floats, Keys, Rings, bound_by_key, numbers
 from .stage import Chance, Decision, Stage, stages
 
 
@@ -101,13 +101,8 @@ class _Chain:
 
     def answer(self, under: Rings, any_data: bool = False) -> Noise:
         """In units of the distance of messages, after the switch if there is one."""
-        mask, body = (
-            np.array([o.get(key, q) for o, q in zip(self.layouts, under.modulus)], dtype=object)
-            for key in ("mask_modulus", "body_modulus")
-        )
         noise = Noise(self.packed(under, any_data))
-        switched = lattice.split_modulus_switch(under.n, under.modulus, mask, body, under.secret, noise)
-        return switched.scaled((self.slot_modulus / np.asarray(ratio(body, 1))) ** 2)
+        return Answers.of(self.layouts, under).messages(under, noise, self.slot_modulus)
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..modulus import parse_modulus
 from . import lattice
-from .error import Noise, ratio
+from .error import Noise
 from .hintlesspir import digit_squares
 from .lattice import RgswNoise
 from .lattice.conversion import converted_product
 from .respire import CONSTANT_TERMS, OPENED, first_dimension
-from .ring_setting import Floats, Keys, Rings, bound_by_key, numbers
+from .ring_setting import Answers, Floats, Keys, Rings, bound_by_key, numbers
 from .stage import Decision, Stage, stages
 
 
@@ -67,12 +67,7 @@ class _Chain:
 
     def answer(self, under: Rings, folded: Noise) -> Noise:
         """In units of the distance of messages, after the switch if there is one."""
-        mask, body = (
-            np.array([o.get(key, q) for o, q in zip(self.layouts, under.modulus)], dtype=object)
-            for key in ("mask_modulus", "body_modulus")
-        )
-        switched = lattice.split_modulus_switch(under.n, under.modulus, mask, body, under.secret, folded)
-        return switched.scaled((numbers(self.layouts, "message_modulus") / np.asarray(ratio(body, 1))) ** 2)
+        return Answers.of(self.layouts, under).messages(under, folded, numbers(self.layouts, "message_modulus"))
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage]:

@@ -129,8 +129,19 @@ class Answers:
     body: Objects
 
     @staticmethod
-    def of(layouts: Sequence[dict]) -> "Answers":
+    def of(layouts: Sequence[dict], rings: Rings | None = None) -> "Answers":
+        """From layouts, of which those without these moduli keep that of the rings."""
+        if rings:
+            layouts = [{"mask_modulus": q, "body_modulus": q} | o for o, q in zip(layouts, rings.modulus)]
         return Answers(moduli(layouts, "mask_modulus"), moduli(layouts, "body_modulus"))
+
+    def at_body(self, rings: Rings, noise: Noise) -> Noise:
+        """Noise after the switch, in units of the body's modulus."""
+        return lattice.split_modulus_switch(rings.n, rings.modulus, self.mask, self.body, rings.secret, noise)
+
+    def messages(self, rings: Rings, noise: Noise, number: Floats) -> Noise:
+        """The same in units of the distance of messages, of which there are `number`."""
+        return self.at_body(rings, noise).scaled((number / np.asarray(ratio(self.body, 1))) ** 2)
 
     def switched(self, rings: Rings, noise: Noise) -> Noise:
         """Noise after the switch, in units of the mask's modulus, in which runs log it.
@@ -139,8 +150,7 @@ class Answers:
         """
         units = np.asarray(ratio(self.mask, self.body)) ** 2
         if np.ndim(noise.variance) < 2:
-            n, q, mask, body = rings.n, rings.modulus, self.mask, self.body
-            return lattice.split_modulus_switch(n, q, mask, body, rings.secret, noise).scaled(units)
+            return self.at_body(rings, noise).scaled(units)
         secret = Secret(np.asarray(rings.secret.square)[:, None], np.asarray(rings.secret.mean)[:, None])
         n, q = rings.n[:, None], rings.modulus[:, None]
         switched = lattice.split_modulus_switch(n, q, self.mask[:, None], self.body[:, None], secret, noise)

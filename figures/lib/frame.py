@@ -128,6 +128,8 @@ def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
     return row | (_measured(record) if ok else {})
 
 
+#: Statuses of rows that were not run because the plan said what they would need.
+SKIPPED = ("skipped_time", "skipped_memory")
 MEASURED = words(
     "offline_bytes offline_upload_bytes upload_bytes download_bytes preprocess_s answer_s answer_q1_s "
     "answer_q3_s throughput_bytes_per_s answer_read_bytes_per_s peak_bytes described_peak_bytes compared right"
@@ -324,12 +326,12 @@ def rows(
     joined: pd.DataFrame, predictions: pd.DataFrame, described: Described | None = None, error: str = ""
 ) -> list[dict[str, Any]]:
     """Joined records, then the rows that were predicted, on one thread, and have no record: where there is a record of
-    a set at a shape, no prediction takes its place. A row left out for its time counts as one without a record.
+    a set at a shape, no prediction takes its place. A row left out for its time or memory counts as one without.
 
     error: how far the cost model was off, as the footnote of predicted seconds says it.
     """
     described = described or {}
-    found, measured = _without_long(dicts(joined), dicts(predictions))
+    found, measured = _without_skipped(dicts(joined), dicts(predictions), described)
     for row in found:
         row["description"] = row["description"] or described.get((row["sha256"], row["records"], row["record_bits"]))
     empty = dict.fromkeys(joined.columns) | {key: float("nan") for key in MEASURED}
@@ -348,16 +350,17 @@ def _place(row: dict[str, Any]) -> tuple[str, int, int]:
     return row["set"], row["records"], row["record_bits"]
 
 
-def _without_long(
-    found: list[dict[str, Any]], predictions: list[dict[str, Any]]
+def _without_skipped(
+    found: list[dict[str, Any]], predictions: list[dict[str, Any]], described: Described
 ) -> tuple[list[dict[str, Any]], set[tuple[str, int, int]]]:
-    """The records, without those of rows that were skipped for their time if another record or a prediction replaces
-    them; and the sets and shapes that have a record of another status, which no prediction replaces."""
-    ran = {(*_place(row), row["threads"]) for row in found if row["status"] != "skipped_time"}
+    """The records, without those of rows that were skipped for their time or memory if another record or a prediction
+    with a description replaces them; and the sets and shapes that have a record, which no prediction replaces."""
+    ran = {(*_place(row), row["threads"]) for row in found if row["status"] not in SKIPPED}
     measured = {(name, records, bits) for name, records, bits, _ in ran}
-    known = {(*_place(row), 1) for row in predictions if _place(row) not in measured} | ran
-    kept = [row for row in found if row["status"] != "skipped_time" or (*_place(row), row["threads"]) not in known]
-    return kept, measured
+    costed = [row for row in predictions if (row["sha256"], row["records"], row["record_bits"]) in described]
+    known = {(*_place(row), 1) for row in costed if _place(row) not in measured} | ran
+    kept = [row for row in found if row["status"] not in SKIPPED or (*_place(row), row["threads"]) not in known]
+    return kept, measured | {_place(row) for row in kept if row["threads"] == 1}
 
 
 def _predicted(row: dict[str, Any], description: dict[str, Any] | None) -> dict[str, Any]:

@@ -3,9 +3,9 @@
 //!
 //! Modulo each prime, slots are independent: a product is, slot by slot, an integer matrix times two vectors, the ciphertexts' masks
 //! and bodies. Residues lie in *lines* of 16 slots. Memory holds limb after limb, in each line after line of the polynomials, in each
-//! of these four columns after four columns (the last group may be narrower), in each row after row: so a product reads all of it
-//! once, from the first byte to the last, beside the lines of the vector that belong to the 16 slots at hand, which stay in the
-//! cache. Each path has one file with the same functions and results.
+//! of these group after group of columns (the last one may be narrower), in each row after row: so a product reads all of it once, from
+//! the first byte to the last, beside the lines of the vector that belong to the 16 slots at hand, which stay in the cache. Each path
+//! has one file with the same functions and results.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -20,6 +20,7 @@ mod vector;
 
 pub use vector::{PolyPairs, PolyVector};
 
+use crate::kernel::Kernel;
 use crate::poly::{Ntt, Poly, Ring};
 use crate::region::Region;
 use rayon::prelude::*;
@@ -31,7 +32,7 @@ pub const LINE: usize = 16;
 /// Residues of one polynomial in 16 consecutive slots.
 type Line = [u32; LINE];
 
-/// Columns whose lines lie side by side: each line of the vector is read once for all of them.
+/// The largest number of columns whose lines lie side by side.
 const GROUP: usize = 4;
 
 /// Row and column of a polynomial, and the polynomial.
@@ -134,10 +135,16 @@ impl PolyMatrix {
         self.ring.limbs().len() * self.lines_each()
     }
 
+    /// Columns whose lines lie side by side: AVX-512 reads a line of the vector once for all of them, and has registers for their sums.
+    fn group(&self) -> usize {
+        if self.ring.vectors().checked().kernel() == Kernel::Avx512 { GROUP } else { 1 }
+    }
+
     /// The place of a polynomial's line among the lines of 16 slots of a limb.
     fn place(&self, row: usize, column: usize) -> usize {
-        let first = column - column % GROUP;
-        let width = GROUP.min(self.columns - first);
+        let group = self.group();
+        let first = column - column % group;
+        let width = group.min(self.columns - first);
         first * self.rows + row * width + column - first
     }
 

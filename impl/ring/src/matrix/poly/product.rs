@@ -140,7 +140,7 @@ impl PolyMatrix {
             let (modulus, _) = &self.ring.limbs()[strip / self.lines_each()];
             let plan = Plan::new(modulus);
             let lines = &self.strip(strip)[columns.start * self.rows..columns.end * self.rows];
-            for lines in lines.chunks(GROUP * self.rows) {
+            for lines in lines.chunks(self.group() * self.rows) {
                 let width = lines.len() / self.rows;
                 for (sums, out) in sums.iter_mut().zip(&out) {
                     match sum {

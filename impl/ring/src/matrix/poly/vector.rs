@@ -53,11 +53,11 @@ impl<const K: usize> PolyVector<K> {
         if first.saturating_add(tuples.len()) > self.len {
             return Err(PolyMatrixError::Length { found: first.saturating_add(tuples.len()), rows: self.len });
         }
-        for (strip, lines) in self.strips_mut(1).enumerate() {
-            for (lines, polys) in lines[first..].iter_mut().zip(tuples) {
-                for (line, poly) in lines.iter_mut().zip(polys) {
-                    line.copy_from_slice(&poly.as_slice()[strip * LINE..][..LINE]);
-                }
+        let polys: Vec<[&[Line]; K]> =
+            tuples.iter().map(|polys| polys.map(|poly| poly.as_slice().as_chunks().0)).collect();
+        for (strip, places) in self.strips_mut(1).enumerate() {
+            for (place, polys) in places[first..].iter_mut().zip(&polys) {
+                *place = polys.map(|lines| lines[strip]);
             }
         }
         Ok(())
