@@ -17,6 +17,7 @@ endif
 # Recipes read these from the environment, in quotes, so that any letter may stand in them but the one that make expands.
 $(foreach name,PROFILE RESULTS FIGURES ONLY OUT,$(if $(findstring $$,$(value $(name))),\
   $(error $(name) has a dollar sign, which make would replace: give another name)))
+$(if $(filter-out 1,$(FRESH)),$(error FRESH=$(FRESH) means nothing: give FRESH=1 to measure again, or leave it out))
 
 PYTHON := $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
   $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)

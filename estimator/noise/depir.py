@@ -88,7 +88,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     value, switch = np.array([a.variance() for a in each]), np.array([a.of_switch() for a in each])
     of_any, random = (np.array([a.tail(any_data) for a in each]) for any_data in (True, False))
     bound = np.array([a.variance(any_data=True) for a in each])
-    # So many random coefficients of f decide the variance of the value.
+    # The number of random coefficients of f that decide the variance of the value.
     deciding = np.array([moments(a.variables, a.degree)[2] for a in each])
     share = np.maximum(value, 1e-9 * switch) / (value + switch)
     stage = stages("depir")

@@ -114,11 +114,11 @@ def test_three_choices_give_the_answer_that_the_search_prints(page, rows, browse
     own = browser.run("[...document.querySelectorAll('#answer p')].map(line => line.innerText)")
     (answer,) = [line for line in own if line.endswith(f"({machine})")]
     assert answer.startswith("Fastest from question to record: ")
-    told = re.findall(r"([\w^()-]+) \([^()]*, (?:searched|predicted)\) ([\d.]+ m?s)", answer)
+    shown = re.findall(r"([\w^()-]+) \([^()]*, (?:searched|predicted)\) ([\d.]+ m?s)", answer)
     printed = re.findall(r"^  (\S+) .* ([\d.]+) s from question to record$", said.text, re.MULTILINE)
-    assert [name for name, _ in told] == [protocol_name(protocol) for protocol, _ in printed[:4]]
+    assert [name for name, _ in shown] == [protocol_name(protocol) for protocol, _ in printed[:4]]
     # Both write three digits.
-    assert [seconds(time) for _, time in told] == pytest.approx([float(time) for _, time in printed[:4]], rel=0.01)
+    assert [seconds(time) for _, time in shown] == pytest.approx([float(time) for _, time in printed[:4]], rel=0.01)
     assert re.search(r"DEPIR \(no set", browser.text("#refused"))
 
 

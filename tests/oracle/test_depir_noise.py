@@ -149,8 +149,8 @@ def test_variances_are_those_of_exact_polynomials(values):
     assert values.astype(float).var() * 2.0**-80 == pytest.approx(found["value"]["variance"], rel=0.1)
     each = np.mean(values.astype(float) ** 2, axis=1)
     spread = each.var() / each.mean() ** 2
-    told = 2 / (1 / (1 / found["value"]["terms"] + 1 / (2 * found["value"]["data_values"])))
-    assert spread == pytest.approx(told, rel=0.5)
+    expected = 2 / (1 / (1 / found["value"]["terms"] + 1 / (2 * found["value"]["data_values"])))
+    assert spread == pytest.approx(expected, rel=0.5)
 
 
 @pytest.mark.parametrize(("n", "trials", "rate", "off"), [(64, 20000, 0.001, 0.3), (256, 3000, 0.01, 0.9)])

@@ -314,7 +314,7 @@ def test_the_call_runs_as_it_is_pasted(stand_in, attack):
     assert done.returncode == 0, done.stderr
 
 
-def test_both_tries_of_an_attack_that_raises_are_told(stand_in):
+def test_both_tries_of_an_attack_that_raises_are_named(stand_in):
     page = Path(os.environ["PYTHONPATH"]) / "sage" / "all.py"
     page.write_text(page.read_text() + "pi, e = RR(3.14), RR(2.72)\n")
     package = stand_in / "estimator"
@@ -417,7 +417,7 @@ def test_what_is_said_of_an_estimator_that_gave_no_figure(stand_in, tmp_path, ca
     assert "fast_only, our own model; the lattice estimator gave no figure" in capsys.readouterr().out
 
 
-def test_an_estimator_that_is_named_but_unusable_is_told(monkeypatch, caplog):
+def test_a_warning_names_an_estimator_that_is_unusable(monkeypatch, caplog):
     monkeypatch.setenv("LATTICE_ESTIMATOR_PYTHON", "/nowhere/python")
     (entry,) = assess.predict_security([description(lwe())], "auto")[0]
     assert entry["source"] == "recorded" and "LATTICE_ESTIMATOR_PYTHON=/nowhere/python" in caplog.text

@@ -149,8 +149,8 @@ def test_an_archive_knows_its_commit(root, tmp_path):
     (archive,) = clone.glob("pirlab-*.tar.gz")
     with tarfile.open(archive) as found:
         (name,) = [each for each in found.getnames() if each.endswith("impl/build/commit.txt")]
-        told = found.extractfile(name).read().decode()
-    assert commit.stdout.strip() in told and archive.name.startswith(f"pirlab-{commit.stdout[:12]}")
+        written = found.extractfile(name).read().decode()
+    assert commit.stdout.strip() in written and archive.name.startswith(f"pirlab-{commit.stdout[:12]}")
     (clone / "README.md").write_text("changed")
     refused = subprocess.run(make, cwd=clone, capture_output=True, text=True)
     assert refused.returncode == 2 and "uncommitted changes" in refused.stderr

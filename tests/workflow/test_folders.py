@@ -56,6 +56,14 @@ def test_recipes_take_names_from_the_environment():
     assert refused.returncode == 2 and "RESULTS has a dollar sign" in refused.stderr
 
 
+@pytest.mark.parametrize("value", ["0", "no", "2"])
+def test_fresh_is_1_or_left_out(value):
+    refused = make("reproduce", f"FRESH={value}")
+    assert refused.returncode == 2 and f"FRESH={value} means nothing: give FRESH=1" in refused.stderr
+    assert "--fresh" in make("reproduce", "FRESH=1").stdout
+    assert "--fresh" not in make("reproduce", "FRESH=").stdout
+
+
 def test_nothing_is_kept_in_a_home_folder_that_cannot_be_written(tmp_path, monkeypatch):
     for name in ("CARGO_HOME", "TMPDIR"):
         monkeypatch.delenv(name, raising=False)

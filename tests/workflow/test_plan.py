@@ -73,7 +73,7 @@ def test_primitives_take_their_repetitions_and_a_warm_up_or_their_keys():
     assert row_seconds({"primitive": "noise", "settings": {"keys": 100}} | seconds, {"repetitions": 25}) == 50.0
 
 
-def test_a_slower_machine_is_told_by_its_unit_costs():
+def test_a_slower_machine_is_known_by_its_unit_costs():
     costs = UnitCosts.load(DEFAULTS)
     slower = {name: 2 * cost for name, cost in costs.seconds.items() if isinstance(cost, float)}
     assert costs.slowness() == 1.0 and UnitCosts(slower, "x").slowness() == 2.0
