@@ -6,6 +6,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use pir::core::set_file::ParameterFile;
+
 use crate::failure::{Failure, Outcome};
 use crate::output::print;
 
@@ -135,8 +137,8 @@ fn beside(file: &Path) -> IoResult<tempfile::NamedTempFile> {
     builder.prefix(".pirlab-").suffix(".part").permissions(fs::Permissions::from_mode(0o666)).tempfile_in(folder(file))
 }
 
-/// Checks, before any work, that each output can be written and is neither an input nor another output; makes their folders. A failure
-/// comes with the index of its output.
+/// Checks, before any work, that each output can be written and is neither an input nor a parameter set nor another output; makes their
+/// folders. A failure comes with the index of its output.
 pub fn check_all(outputs: &[&Path], inputs: &[Input]) -> Result<(), (usize, Failure)> {
     let mut taken: Vec<PathBuf> = Vec::new();
     for (i, path) in outputs.iter().enumerate() {
@@ -161,6 +163,10 @@ pub fn check(path: &Path, inputs: &[Input]) -> Outcome<Option<PathBuf>> {
         return Err(refuse(path, &problem));
     }
     let Place::File(file) = place else { return Ok(None) };
+    // A set that another one extends is read, though no argument names it.
+    if [path, file.as_path()].into_iter().any(|set| ParameterFile::read(set).is_ok()) {
+        return Err(refuse(path, "it is a parameter set, which would be destroyed"));
+    }
     let named = || -> IoResult<PathBuf> {
         if file.exists() {
             OpenOptions::new().write(true).open(&file)?;

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Lab, Said, program, read_json, said};
+use common::{Lab, SIMPLE, Said, program, read_json, said};
 use serde_json::Value;
 
 const ROW: [&str; 5] = ["params/simplepir/small.toml", "--records", "1000", "--record-bits", "8"];
@@ -110,8 +110,10 @@ fn no_input_is_overwritten() {
     let records = [7; 1000];
     lab.put("db", records);
     std::fs::hard_link(lab.path("db"), lab.path("hard")).unwrap();
+    lab.put("keys", "1\n2\n");
     symlink("db", lab.path("soft")).unwrap();
     symlink("params/simplepir/small.toml", lab.path("set")).unwrap();
+    lab.put("params/simplepir/above.toml", SIMPLE.replace("title", "extends = \"small\"\ntitle"));
     let set = std::fs::read(lab.path("params/simplepir/small.toml")).unwrap();
     for (database, out, role) in [
         ("file:db", "db", "the database"),
@@ -121,8 +123,17 @@ fn no_input_is_overwritten() {
         ("file:db", "soft", "the database"),
         ("seeded:0", "set", "the parameter file"),
         ("seeded:0", "params/simplepir/small.toml", "the parameter file"),
+        ("seeded:0,keys=keys", "keys", "the file of keys"),
+        ("file:db,keys=keys", "./keys", "the file of keys"),
+        ("file:db,keys=keys", "db", "the database"),
+        ("seeded:0", "params/doublepir/small.toml", "a parameter set"),
     ] {
         run(&lab, &["--database", database, "--out", out]).is_refused(&["output", out, role, "destroyed"]);
+    }
+    run(&lab, &["--keys", "keys", "--out", "keys"]).is_refused(&["output keys", "the file of keys", "destroyed"]);
+    for base in ["params/simplepir/small.toml", "set"] {
+        let said = lab.run(&[&["simplepir/above"], &ROW[1..], &["--out", base]].concat());
+        said.is_refused(&["output", base, "a parameter set", "destroyed"]);
     }
     let row = r#""parameters":"params/simplepir/small.toml","records":1000,"record_bits":8,"repetitions":1"#;
     for (first, second, parts) in [
@@ -143,8 +154,9 @@ fn no_input_is_overwritten() {
         assert_eq!(std::fs::read(group).unwrap(), before);
     }
     assert_eq!(std::fs::read(lab.path("db")).unwrap(), records);
+    assert_eq!(std::fs::read(lab.path("keys")).unwrap(), b"1\n2\n");
     assert_eq!(std::fs::read(lab.path("params/simplepir/small.toml")).unwrap(), set);
-    assert_eq!(lab.other_files(&["db", "hard", "soft", "set", "g.json"]), Vec::<std::path::PathBuf>::new());
+    assert_eq!(lab.other_files(&["db", "hard", "keys", "soft", "set", "g.json"]), Vec::<std::path::PathBuf>::new());
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::output::{print_beside, to_json};
 use crate::protocol::best::find_set_for;
 use crate::protocol::find::parse_with;
 use crate::protocol::plan::{Plan, Report};
-use crate::protocol::row::{DATABASE, Row};
+use crate::protocol::row::{DATABASE, KEYS, Row};
 use crate::protocol::summary;
 use crate::store;
 use crate::units::{self, parse_count};
@@ -153,7 +153,7 @@ fn plan(args: Args) -> Outcome<Plan> {
         threads: args.threads,
         streamed: args.streamed,
         database: match args.keys {
-            Some(path) => format!("{},keys={}", args.database, path.display()),
+            Some(path) => format!("{}{KEYS}{}", args.database, path.display()),
             None => args.database,
         },
         kernel: args.kernel,

@@ -1,5 +1,7 @@
 //! A row of a protocol: it is prepared (without touching a database or allocating), measured in this process, and recorded.
 
+use std::path::Path;
+
 use pir::core::database::{Database, database_file};
 use pir::core::description::Description;
 use pir::core::progress::Progress;
@@ -11,7 +13,7 @@ use pir::registry::Protocol;
 use serde::{Deserialize, Serialize};
 
 use super::find::read_parameters;
-use super::row::Row;
+use super::row::{KEYS, Row};
 use super::summary;
 use crate::failure::{Failure, Outcome};
 use crate::machine::{memory, pin};
@@ -114,8 +116,10 @@ impl Job for Plan {
     }
 
     fn inputs(&self) -> Vec<Input> {
-        let database = database_file(&self.row.database).map(|path| Input::new("the database", path));
-        [Input::new("the parameter file", &self.row.parameters)].into_iter().chain(database).collect()
+        let database = &self.row.database;
+        let records = database_file(database).map(|path| Input::new("the database", path));
+        let keys = database.split_once(KEYS).map(|(_, path)| Input::new("the file of keys", Path::new(path)));
+        [Input::new("the parameter file", &self.row.parameters)].into_iter().chain(records).chain(keys).collect()
     }
 
     fn check_inputs(&self) -> Outcome<()> {

@@ -11,6 +11,8 @@ use crate::measure::run::{MOST_REPETITIONS, Run, kernel, repetitions};
 
 /// The default database.
 pub const DATABASE: &str = "seeded:0";
+/// What is between a database and the file of its keys.
+pub const KEYS: &str = ",keys=";
 
 /// One parameter set at one database shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
