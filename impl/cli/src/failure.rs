@@ -1,8 +1,10 @@
 //! Failures of commands, which print one paragraph on standard error and end with an exit code.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
+
+use pir::core::error::Error;
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -44,7 +46,7 @@ impl Failure {
 
     /// A file that could not be read, written or created.
     pub fn io(path: &Path, action: &'static str, source: std::io::Error) -> Self {
-        pir::core::error::Error::io(path, action, source).into()
+        Error::io(path, action, source).into()
     }
 }
 
@@ -61,9 +63,15 @@ pub fn shortened(text: String) -> String {
     format!("{} ... ({letters} letters) ... {}", part(0, KEPT.0), part(letters - KEPT.1, KEPT.1))
 }
 
-impl From<pir::core::error::Error> for Failure {
-    fn from(error: pir::core::error::Error) -> Self {
-        Failure::Input(error.to_string())
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Input(match &error {
+            // The standard library's word for a text file that is not UTF-8.
+            Error::Io { path, action, source } if source.kind() == ErrorKind::InvalidData => format!(
+                "{path}: {action} failed: it is not UTF-8 text. Save the file as UTF-8 (not as UTF-16 or Latin-1)."
+            ),
+            _ => error.to_string(),
+        })
     }
 }
 

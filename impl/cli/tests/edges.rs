@@ -41,8 +41,31 @@ fn text_files_are_utf_8_and_short() {
         let shape: &[&str] = if command[0] == "describe" { &ROW } else { &[] };
         assert_eq!(lab.pirlab(&[command, shape].concat()).code, 0, "{command:?}");
     }
-    lab.put("g.json", [&[0xff, 0xfe][..], &utf_16].concat());
-    lab.run(&["--group", "g.json"]).is_refused(&["g.json", "UTF-8"]);
+}
+
+/// Every reader of a text file says what is wrong with one in UTF-16, and not that its permissions may be.
+#[test]
+fn every_text_file_is_utf_8() {
+    let lab = Lab::new();
+    let measured = [&["run", "--no-probe", SMALL, "--repetitions", "1", "--out", "r.json"][..], &ROW].concat();
+    assert_eq!(lab.pirlab(&measured).code, 0);
+    let record = std::fs::read(lab.path("r.json")).unwrap();
+    lab.put("marked.json", [b"\xef\xbb\xbf", &record[..]].concat());
+    assert_eq!(lab.pirlab(&["compare", "r.json", "marked.json"]).code, 0);
+    for name in ["utf16", "params/best.json"] {
+        lab.put(name, "\u{feff}{}".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>());
+    }
+    for (command, action) in [
+        ([&["describe", "utf16"][..], &ROW].concat(), "utf16: reading the parameter file"),
+        ([&["describe", "simplepir"][..], &ROW].concat(), "params/best.json: reading the best sets"),
+        (vec!["run", "--group", "utf16"], "utf16: reading the group file"),
+        ([&measured[..], &["--keys", "utf16"]].concat(), "utf16: reading the keys"),
+        (vec!["compare", "utf16", "r.json"], "utf16: reading the record"),
+    ] {
+        let refused = lab.pirlab(&command);
+        refused.is_refused(&[action, "UTF-8 text. Save the file as UTF-8"]);
+        assert!(!refused.err.contains("permissions"), "{}", refused.err);
+    }
 }
 
 #[test]

@@ -89,7 +89,8 @@ fn refuse_record(path: &Path, problem: &str) -> Failure {
 /// The run record in a file; `None` if the file's JSON is something else.
 fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::io(path, "reading the record", e))?;
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| refuse(path, &format!("not JSON: {e}")))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let value: serde_json::Value = serde_json::from_str(text).map_err(|e| refuse(path, &format!("not JSON: {e}")))?;
     let word = |key: &str| value.get(key).and_then(|value| value.as_str());
     if word("schema") != Some(RUN_SCHEMA) {
         return Ok(None);

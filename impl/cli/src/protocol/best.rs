@@ -49,7 +49,7 @@ pub fn find_set_for(parameters: &Path, root: Option<&Path>, shape: Shape) -> Out
 /// The best set of a protocol that serves a database: of the smallest database of the file that holds it, else of the nearest.
 fn best(protocol: &registry::Protocol, folder: &Path, shape: Shape) -> Outcome<PathBuf> {
     let path = folder.join("best.json");
-    let text = std::fs::read_to_string(&path).map_err(|e| Failure::io(&path, "reading the best sets", e))?;
+    let text = pir::core::text::read(&path, "reading the best sets")?;
     let Best { mut rows } = serde_json::from_str(&text)
         .map_err(|e| Failure::Input(format!("{}: {e}. Take the file of the repository.", path.display())))?;
     rows.retain(|row| row.0 == protocol.name);
