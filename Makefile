@@ -6,6 +6,11 @@ RESULTS ?= results
 FIGURES ?= figures/out
 export PROFILE RESULTS FIGURES ONLY OUT
 export FOLDER := $(CURDIR)
+# What programs keep or write for a while lies in this folder, because the home folder may not be writable.
+export XDG_CACHE_HOME := $(FOLDER)/.cache
+export MPLCONFIGDIR := $(FOLDER)/.cache/matplotlib
+export PIP_CACHE_DIR := $(FOLDER)/.cache/pip
+export TMPDIR := $(FOLDER)/.cache/tmp
 export PATH := $(PATH):$(HOME)/.cargo/bin
 # Containers often set this; without its bytecode each of a run's many Python processes compiles its libraries for seconds.
 unexport PYTHONDONTWRITEBYTECODE
@@ -50,6 +55,7 @@ help:
 	@echo 'make clean       removes what was built and drawn; records stay'
 
 tools:
+	@mkdir -p -- "$$TMPDIR"
 	@missing() { echo "$$1 is missing. $$2" >&2; exit 2; }; \
 	command -v git >/dev/null || missing git 'Install it with your package manager (Debian: apt install git).'; \
 	command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null || \
@@ -108,10 +114,8 @@ archive: tools
 
 # The program that cargo's and pytest's tests run: the release just built.
 TESTED = PIRLAB_BINARY="$$FOLDER/$(BINARY)"
-# What tests write lies in this folder too.
-TEMPORARY = mkdir -p "$$FOLDER/.cache/tmp" && TMPDIR="$$FOLDER/.cache/tmp"
 # A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
-PYTEST = $(TEMPORARY) $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 # The library that our transforms are tested against takes minutes to compile: `make verify` asks for it.
 ORACLE = $(if $(PIRLAB_VERIFY),$(TFHE))
 # `make test` shares what it compiles with the release; `make verify` has the checks of a debug build.
@@ -127,19 +131,19 @@ formats: tools setup
 	cd impl && cargo clippy $(OPTIMISED) --workspace --all-targets --locked $(ORACLE) -- -D warnings
 
 check: build formats
-	cd impl && $(TEMPORARY) $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
+	cd impl && $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
 	$(PYTEST) tests/oracle
 
 # The program is compiled together with the tests of this level, which is faster than one after the other.
 test: $(if $(PIRLAB_VERIFY),build) formats
-	cd impl && $(TEMPORARY) $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
+	cd impl && $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
 	$(PYTEST)
 
 # Also as the tests of other builds run the program, and as users build `ring`, without the oracle.
 verify:
 	PIRLAB_VERIFY=1 $(MAKE) test TESTED=
 	cd impl && cargo clippy --package pirlab-ring --all-targets --locked -- -D warnings
-	cd impl && $(TEMPORARY) cargo test --workspace --benches --examples --locked $(TFHE)
+	cd impl && cargo test --workspace --benches --examples --locked $(TFHE)
 
 clean:
 	rm -rf .venv .snakemake .cache figures/out .pytest_cache .mypy_cache .ruff_cache pirlab.egg-info

@@ -13,11 +13,8 @@ PLACES = ("results", "figures", "binary")
 
 
 def environment() -> dict[str, str]:
-    """The environment of Snakemake and its jobs: this interpreter's programs first, and caches inside the repository,
-    since the home folder may not be writable."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    cache = str(ROOT / ".cache")
-    return os.environ | {"PATH": path, "XDG_CACHE_HOME": cache, "MPLCONFIGDIR": f"{cache}/matplotlib"}
+    """The environment of Snakemake and its jobs: this interpreter's programs come first."""
+    return os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"}
 
 
 def plain(key: str, name: str) -> str:

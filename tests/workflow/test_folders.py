@@ -1,4 +1,4 @@
-"""Names of folders, the environment of jobs, and what the Makefile makes of both."""
+"""Names of folders, and what the Makefile makes of them and of caches."""
 
 import os
 import subprocess
@@ -6,10 +6,9 @@ import subprocess
 import pytest
 from pirlab_workflow.experiments import read_profile
 from pirlab_workflow.files import ROOT, PlanError
-from pirlab_workflow.folders import environment, plain
+from pirlab_workflow.folders import plain
 from pirlab_workflow.plan import Plan
-
-STRANGE = """o'brien "x"; $ é #1 [a]* & (b) ~ 2e5 %d \\n"""
+from sandbox import STRANGE, made
 
 
 @pytest.mark.parametrize(
@@ -70,5 +69,5 @@ def test_nothing_is_kept_in_a_home_folder_that_cannot_be_written(tmp_path, monke
     rule = "--eval=print: ; @+echo $$CARGO_HOME"
     assert make(rule, "print", HOME="/dev/null/home").stdout.splitlines()[-1] == str(ROOT / ".cache/cargo")
     assert make(rule, "print", HOME=str(tmp_path)).stdout.splitlines()[-1] == str(tmp_path / ".cargo")
-    own = {name: value for name, value in environment().items() if str(ROOT / ".cache") in value}
-    assert own.keys() == {"XDG_CACHE_HOME", "MPLCONFIGDIR"}
+    assert all(value.startswith(str(ROOT / ".cache")) for value in made().values())
+    assert 'mkdir -p -- "$TMPDIR"' in make("tools").stdout

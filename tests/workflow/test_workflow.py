@@ -14,7 +14,7 @@ import pytest
 from explored import data
 from pirlab_workflow import reference
 from pirlab_workflow.files import ROOT, check
-from sandbox import ROWS, Sandbox
+from sandbox import ROWS, STRANGE, Sandbox
 
 pytestmark = pytest.mark.slow
 GROUPS = ("2^10x16", "2^10x256")
@@ -33,14 +33,16 @@ def killed_within(box: Sandbox, experiment: str, log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, binary):
-    """A sandbox after a run that was killed and one that continued it, in a folder whose name asks for quotes, for a
-    user without a home; the tests that share it leave it complete."""
-    box = Sandbox(tmp_path_factory.mktemp("finished") / "o'clock; é", binary)
+    """A sandbox of a strange name, after a run that was killed, for a user without a home, and one that continued it, for
+    a user whose home is empty. The tests that share it leave it complete."""
+    box = Sandbox(tmp_path_factory.mktemp("finished") / STRANGE, binary)
+    box.home = tmp_path_factory.mktemp("home")
     box.environment |= {"HOME": "/dev/null/home"}
     log = box.results.parent / "killed.log"
     killed_within(box, "smoke/protocols", log)
     time.sleep(1)
     box.left = box.records()
+    box.environment |= {"HOME": str(box.home)}
     box.output = log.read_text() + box.reproduce()
     return box
 
@@ -50,6 +52,10 @@ def test_killed_run_continues(finished):
     assert f"{ROWS - len(finished.left)} rows in " in finished.output
     now = finished.records()
     assert {name: now[name] for name in finished.left} == finished.left, "finished records are kept as they are"
+
+
+def test_nothing_is_kept_in_the_home_folder(finished):
+    assert not list(finished.home.iterdir())
 
 
 def test_clean_run_makes_everything(finished):
