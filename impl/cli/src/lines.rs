@@ -10,24 +10,32 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, Outcome, shortened};
 use crate::output::checked;
 
+/// Most bytes of a line; a request with a parameter file of 1 MiB in it has a few MiB.
+const MOST_BYTES: usize = 16 << 20;
+
 /// Answers every line of standard input with a line of standard output, in order: the answer to a request, or {"id", "error"}.
 pub fn answer_each<R: DeserializeOwned, A: Serialize>(mut describe: impl FnMut(R) -> Result<A, String>) -> Outcome<()> {
     let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
     let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let unreadable = |e: std::io::Error| Failure::Input(format!("standard input: {e}. Give JSON lines."));
     let mut line = Vec::new();
+    let mut number = 0u64;
     loop {
         line.clear();
-        let read = input
-            .read_until(b'\n', &mut line)
-            .map_err(|e| Failure::Input(format!("standard input: {e}. Give JSON lines.")))?;
+        number += 1;
+        let read = input.by_ref().take(MOST_BYTES as u64 + 1).read_until(b'\n', &mut line).map_err(unreadable)?;
         if read == 0 {
             return checked(out.flush());
         }
-        if line.trim_ascii().is_empty() {
+        let request: Result<R, String> = if read > MOST_BYTES && !line.ends_with(b"\n") {
+            input.skip_until(b'\n').map_err(unreadable)?;
+            Err(format!("line {number} has more than {} MiB. Send a line for each request.", MOST_BYTES >> 20))
+        } else if line.trim_ascii().is_empty() {
             continue;
-        }
-        let answer = serde_json::from_slice(&line)
-            .map_err(|e| format!("not a request: {e}"))
+        } else {
+            serde_json::from_slice(&line).map_err(|e| format!("not a request: {e}"))
+        };
+        let answer = request
             .and_then(&mut describe)
             .and_then(|answer| serde_json::to_string(&answer).map_err(|e| e.to_string()));
         let answer = answer.unwrap_or_else(|problem| {

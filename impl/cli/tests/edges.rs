@@ -103,6 +103,23 @@ fn batches_answer_line_by_line() {
     }
 }
 
+/// A line beyond the limit is answered by its number, and the next line is read as ever.
+#[test]
+fn a_line_of_a_batch_has_a_limit() {
+    let lab = Lab::new();
+    let request = |id: &str| json!({"id": id, "parameters": SMALL, "records": 1000, "record_bits": 8}).to_string();
+    let longest = request("longest") + &" ".repeat((16 << 20) - request("longest").len());
+    let input = [request("first"), longest.clone(), format!("{longest} "), request("last")].join("\n");
+    let answered = lab.with_input(&["describe", "--batch"], &input);
+    assert_eq!(answered.code, 0, "{}", answered.err);
+    let answers: Vec<Value> = answered.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers.len(), 4);
+    for (answer, id) in [(0, "first"), (1, "longest"), (3, "last")] {
+        assert_eq!((&answers[answer]["id"], &answers[answer]["error"]), (&json!(id), &Value::Null));
+    }
+    assert!(answers[2]["error"].as_str().unwrap().contains("line 3 has more than 16 MiB"), "{}", answers[2]);
+}
+
 #[test]
 fn long_names_and_full_disks() {
     let lab = Lab::new();
