@@ -84,8 +84,7 @@ plan: build
 	@$(DRIVER) --plan
 
 calibrate: build
-	mkdir -p -- "$$RESULTS"
-	$(BINARY) calibrate --out="$$RESULTS/calibration.json"
+	@$(DRIVER) --calibrate
 
 search: build
 	exec $(VENV)/python -m pirlab_workflow.sweep --results="$$RESULTS" --figures="$$FIGURES"

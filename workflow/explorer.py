@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .files import ROOT, exit_code
+from .folders import plain
 from .plan import Plan
 from .present import draw, option
 from .redraw import PROFILES, Redrawing
@@ -54,7 +55,7 @@ def draw_packed(prefix: Path, profiles: Sequence[str], binary: str | None) -> No
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--figures", type=Path, default=Path("figures/out"), metavar="DIR", help="of explorer.html")
+    parser.add_argument("--figures", default="figures/out", metavar="DIR", help="of explorer.html")
     parser.add_argument("--binary", help="instead of the profile's `binary`")
     parser.add_argument("--profiles", nargs="+", default=PROFILES, help="the packed runs")
     parser.add_argument("--run", type=Path, metavar="FILE", help="the page of a run instead: its profile as JSON")
@@ -63,8 +64,9 @@ def main() -> int:
     if arguments.run:
         draw_run(Plan(json.loads(arguments.run.read_text())))
     else:
-        draw_packed(arguments.figures / "explorer", arguments.profiles, arguments.binary)
-        print(f"{arguments.figures}/explorer.html: open it in a browser")
+        figures = Path(plain("figures", arguments.figures))
+        draw_packed(figures / "explorer", arguments.profiles, arguments.binary)
+        print(f"{figures}/explorer.html: open it in a browser")
     return 0
 
 

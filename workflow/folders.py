@@ -26,6 +26,8 @@ def plain(key: str, name: str) -> str:
         reason = "has a line break or another character that cannot be printed"
     elif found.startswith("-"):
         reason = "begins with `-` and would be taken for an option"
+    elif found.startswith("~"):
+        reason = "begins with `~`, which the shell did not replace by a home folder"
     elif name != name.strip():
         reason = "begins or ends with a space"
     elif Path(found).resolve() in (ROOT, *ROOT.parents):

@@ -22,6 +22,7 @@ from pirlab_figures.lib.units import human_bytes
 
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, read_json, read_object
+from .folders import plain
 from .plan import DONE, Plan
 
 REFERENCE = Path("results/reference")
@@ -171,6 +172,7 @@ def main() -> int:
     parser.add_argument("--show", metavar="ID", help="print the record of that id, of any packed run, instead")
     arguments = parser.parse_args()
     os.chdir(ROOT)
+    arguments.out = Path(plain("out", str(arguments.out)))
     file, only = packed(arguments.profile, arguments.out), arguments.only
     if arguments.show:
         place, document = record(arguments.show, [arguments.out, RECEIVED])

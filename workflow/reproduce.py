@@ -65,7 +65,7 @@ def lock(results: Path, seconds: int = 10) -> TextIO:
             break
         except OSError:
             if wait == 0:
-                CONSOLE.print(f"{results} is in use by another run; waiting for it to end.")
+                say(f"{results} is in use by another run; waiting for it to end.")
             time.sleep(1)
     else:
         handle.seek(0)
@@ -281,6 +281,9 @@ def reproduce(arguments: argparse.Namespace) -> int:
     if not Path(plan.binary).is_file():
         raise PlanError(f"{plan.profile['binary']}: there is no such file. Run `make build`.")
     handle = lock(plan.results, arguments.wait)
+    if arguments.calibrate:
+        command = [plan.binary, "calibrate", f"--out={plan.results / 'calibration.json'}"]
+        return subprocess.run(command, preexec_fn=die_with_parent).returncode
     workflow = Workflow(plan, handle, arguments.cores)
     asked = plan.fresh().read_text() if plan.fresh().is_file() else None
     if (count := freshen(plan, arguments.fresh)) or arguments.fresh:
@@ -323,6 +326,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--profile", default="quick", help="config/<profile>.yaml")
     parser.add_argument("--plan", action="store_true", help="only print the plan")
+    parser.add_argument("--calibrate", action="store_true", help="only measure the unit costs of this machine again")
     parser.add_argument("--fresh", action="store_true", help="measure stale and skipped rows again")
     parser.add_argument("--only", help="experiments, separated by commas, instead of the profile's")
     parser.add_argument("--cores", default="all")

@@ -8,7 +8,7 @@ from pirlab_workflow.experiments import read_profile
 from pirlab_workflow.files import ROOT, PlanError
 from pirlab_workflow.folders import plain
 from pirlab_workflow.plan import Plan
-from sandbox import STRANGE, made
+from sandbox import STRANGE, TOOLS, made
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,7 @@ def test_names_are_made_plain(name, expected):
         ("a\nb", "has a line break"),
         ("\udcff", "cannot be printed"),
         ("-out", "begins with `-`"),
+        ("~/x", "begins with `~`"),
         (" out", "begins or ends with a space"),
         (".", "is this folder itself or one around it"),
         ("..", "is this folder itself or one around it"),
@@ -53,6 +54,16 @@ def test_recipes_take_names_from_the_environment():
     assert 'pirlab_workflow.explorer --figures="$FIGURES"' in said.stdout
     refused = make("plan", "RESULTS=a$b")
     assert refused.returncode == 2 and "RESULTS has a dollar sign" in refused.stderr
+
+
+@pytest.mark.parametrize("target", ["calibrate", "explorer"])
+def test_targets_that_draw_or_measure_alone_refuse_the_same_names(target):
+    """By make itself, which is not to build anything."""
+    command = ["make", "--no-print-directory", "--old-file=build", target, f"VENV={TOOLS}"]
+    names = dict.fromkeys(("RESULTS", "FIGURES"), "~/o'brien")
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | names, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 2 and "begins with `~`, which the shell did not replace" in said, said
 
 
 @pytest.mark.parametrize("value", ["0", "no", "2"])

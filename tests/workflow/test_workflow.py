@@ -33,8 +33,8 @@ def killed_within(box: Sandbox, experiment: str, log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory, binary):
-    """A sandbox of a strange name, after a run that was killed, for a user without a home, and one that continued it, for
-    a user whose home is empty. The tests that share it leave it complete."""
+    """A sandbox of a strange name, after a run that was killed, for a user without a home, and one that continued it,
+    for a user whose home is empty. The tests that share it leave it complete."""
     box = Sandbox(tmp_path_factory.mktemp("finished") / STRANGE, binary)
     box.home = tmp_path_factory.mktemp("home")
     box.environment |= {"HOME": "/dev/null/home"}
