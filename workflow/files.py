@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +72,28 @@ def write_json(path: Path, document: Any) -> None:
     write_if_changed(path, json.dumps(document, indent=2) + "\n")
 
 
-def exit_code(work: Callable[[], int]) -> int:
+@contextmanager
+def naming(path: Path | str) -> Iterator[None]:
+    """Within this context errors name this file if they name none, as when a disk is full."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def complain(problem: object) -> None:
+    """Print to standard error."""
+    print(problem, file=sys.stderr)
+
+
+def exit_code(work: Callable[[], int], say: Callable[[object], None] = complain) -> int:
     """The exit code of a command: 2, with one paragraph, where a file cannot be used or written."""
     try:
         return work()
     except (InputError, OutputError, PlanError) as error:
-        print(error, file=sys.stderr)
-        return 2
+        say(error)
+    except OSError as error:
+        where = error.filename or "standard output"
+        say(f"{where}: {error.strerror or error}. Check the path, its permissions and the free space.")
+    return 2

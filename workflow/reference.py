@@ -21,7 +21,7 @@ from pirlab_estimator.records import read
 from pirlab_figures.lib.units import human_bytes
 
 from .experiments import read_profile
-from .files import ROOT, PlanError, exit_code, read_json, read_object
+from .files import ROOT, PlanError, exit_code, naming, read_json, read_object
 from .folders import plain
 from .plan import DONE, Plan
 
@@ -97,7 +97,8 @@ def write_files(documents: Documents, folder: Path) -> None:
     """Write documents as files below a folder; not one by one to the disk, which takes seconds."""
     for path, document in documents.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        with naming(folder / path):
+            (folder / path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def unpacked(folder: Path) -> Documents:

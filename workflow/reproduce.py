@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import TextIO
 
 from pirlab_estimator.cost.plan import free_memory_bytes, prospect
-from pirlab_estimator.outputs import OutputError
 from pirlab_figures.lib.units import human_bytes
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from .experiments import Group, read_profile
-from .files import ROOT, PlanError, read_json, read_object, write_if_changed, write_json
+from .files import ROOT, PlanError, exit_code, naming, read_json, read_object, write_if_changed, write_json
 from .folders import environment
 from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
@@ -73,9 +72,10 @@ def lock(results: Path, seconds: int = 10) -> TextIO:
             f"{results}/.lock is held by another `make reproduce`, or by what it left running "
             f"(process {handle.read().strip()}). Wait until it ends, or end it."
         )
-    handle.truncate(0)
-    handle.write(str(os.getpid()))
-    handle.flush()
+    with naming(results / ".lock"):
+        handle.truncate(0)
+        handle.write(str(os.getpid()))
+        handle.flush()
     os.set_inheritable(handle.fileno(), True)
     return handle
 
@@ -93,9 +93,9 @@ class Workflow:
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start Snakemake; it dies with this process."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("a") as log:
+        with naming(self.log), self.log.open("a") as log:
             log.write(f"\n$ snakemake {' '.join(arguments)}\n")
-            log.flush()
+        with self.log.open("a") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "snakemake", *arguments, *self.options],
                 stdin=subprocess.DEVNULL,
@@ -339,14 +339,7 @@ def main() -> int:
     if arguments.with_parent:
         die_with_parent()
     try:
-        return reproduce(arguments)
-    except (OutputError, PlanError) as error:
-        say(error)
-        return 2
-    except OSError as error:
-        name = error.filename or f"a file of {arguments.results or 'results'}"
-        say(f"{name}: {error.strerror or error}. Check the path, its permissions and the free space.")
-        return 2
+        return exit_code(lambda: reproduce(arguments), say)
     except KeyboardInterrupt:
         CONSOLE.print("Stopped. Finished records are kept; the same command continues.")
         return 130

@@ -16,7 +16,7 @@ from pirlab_estimator import records
 from pirlab_estimator.cost.plan import row_seconds, usable_cores
 
 from .experiments import Group, Row, all_experiments, expand
-from .files import PlanError, exit_code, read_lines, read_object, write_json
+from .files import PlanError, exit_code, naming, read_lines, read_object, write_json
 from .plan import DONE, FAILED, Plan
 
 #: The reason for a row that has not been measured.
@@ -112,7 +112,7 @@ def changed_records(plan: Plan, group: Group, rows: list[Row]) -> list[dict[str,
 
 def staleness_keys(plan: Plan, group: Group, rows: list[Any]) -> dict[str, str]:
     """The keys that the present binary gives these rows, by row id, in their order."""
-    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    with naming(tempfile.gettempdir()), tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(plan.group_file(group, rows), file)
         file.flush()
         command = [plan.binary, *group.command("key"), "--group", file.name]

@@ -6,8 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from pirlab_workflow import reproduce
-from pirlab_workflow.files import ROOT
+from pirlab_workflow import explorer, reproduce
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.files import ROOT, exit_code
+from pirlab_workflow.plan import Plan
 from sandbox import TOOLS, Sandbox
 
 pytestmark = pytest.mark.slow
@@ -52,6 +54,24 @@ def test_missing_binary_says_what_to_run(tmp_path):
     command = [sys.executable, "-m", "pirlab_workflow.reproduce", "--profile=tiny", f"--results={tmp_path}"]
     done = subprocess.run([*command, f"--binary={tmp_path}/none"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 2 and "make build" in done.stdout
+
+
+def test_a_full_disk_is_said_with_the_name_of_the_file(tmp_path, capsys, monkeypatch):
+    workflow = reproduce.Workflow(Plan(read_profile("tiny", results=str(tmp_path))), None, "1")
+    workflow.log.parent.mkdir()
+    workflow.log.symlink_to("/dev/full")
+    assert exit_code(lambda: workflow.start("all").wait()) == 2
+    remedy = "Check the path, its permissions and the free space.\n"
+    assert capsys.readouterr().err == f"{workflow.log}: No space left on device. {remedy}"
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sys, "argv", ["explorer", "--run=/nowhere/profile.json"])
+    assert exit_code(explorer.main) == 2
+    assert capsys.readouterr().err == f"/nowhere/profile.json: No such file or directory. {remedy}"
+
+
+def test_no_rule_leaves_it_to_the_shell_to_write_its_output():
+    """The shell names no file when the disk is full."""
+    assert not [path for path in (ROOT / "workflow/rules").glob("*.smk") if "> {output" in path.read_text()]
 
 
 def test_busy_results_folder_is_refused(tmp_path, binary):

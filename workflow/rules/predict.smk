@@ -15,7 +15,7 @@ rule describe:
     conda:
         ENVIRONMENT
     shell:
-        "{params.command:q} < {input.requests:q} > {output:q} 2> {log:q}"
+        "{params.command:q} --out {output:q} < {input.requests:q} > {log:q} 2>&1"
 
 
 # The lattice estimator itself where LATTICE_ESTIMATOR names a checkout, its recorded results otherwise, and the fast
