@@ -1,6 +1,7 @@
 //! JSON lines in, JSON lines out.
 
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
 
 use serde::Serialize;
@@ -9,14 +10,31 @@ use serde_json::{Value, json};
 
 use crate::failure::{Failure, Outcome, shortened};
 use crate::output::checked;
+use crate::store::{self, Input};
 
 /// Most bytes of a line; a request with a parameter file of 1 MiB in it has a few MiB.
 const MOST_BYTES: usize = 16 << 20;
 
-/// Answers every line of standard input with a line of standard output, in order: the answer to a request, or {"id", "error"}.
-pub fn answer_each<R: DeserializeOwned, A: Serialize>(mut describe: impl FnMut(R) -> Result<A, String>) -> Outcome<()> {
+/// Answers every line of standard input with a line, in order: the answer to a request, or {"id", "error"}. The answers go to standard
+/// output, each before the next request is awaited, or all together to the file `out`.
+pub fn answer_each<R: DeserializeOwned, A: Serialize>(
+    out: Option<&Path>,
+    describe: impl FnMut(R) -> Result<A, String>,
+) -> Outcome<()> {
+    let Some(out) = out.filter(|out| !store::is_standard(out)) else {
+        return answer_into(&mut BufWriter::with_capacity(1 << 16, std::io::stdout().lock()), describe);
+    };
+    store::check(out, &[Input::new("standard input", Path::new("/dev/stdin"))])?;
+    let mut answers = Vec::new();
+    answer_into(&mut answers, describe)?;
+    store::write(out, &String::from_utf8_lossy(&answers))
+}
+
+fn answer_into<R: DeserializeOwned, A: Serialize>(
+    out: &mut impl Write,
+    mut describe: impl FnMut(R) -> Result<A, String>,
+) -> Outcome<()> {
     let mut input = BufReader::with_capacity(1 << 16, std::io::stdin().lock());
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
     let unreadable = |e: std::io::Error| Failure::Input(format!("standard input: {e}. Give JSON lines."));
     let mut line = Vec::new();
     let mut number = 0u64;

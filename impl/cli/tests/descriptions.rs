@@ -51,6 +51,32 @@ fn a_batch_describes_sets_that_are_in_no_file() {
 }
 
 #[test]
+fn a_batch_writes_a_file_whole_or_names_it() {
+    let lab = Lab::new();
+    let describe = json!({"id": "a", "parameters": "simplepir/small", "records": 1000, "record_bits": 8}).to_string();
+    let primitive = json!({"id": "a", "primitive": "prg", "settings": {}}).to_string();
+    for (command, request) in [(&["describe"][..], describe), (&["primitive", "describe"], primitive)] {
+        let batch = [command, &["--batch"]].concat();
+        let printed = lab.with_input(&batch, &request);
+        let written = lab.with_input(&[&batch[..], &["--out", "there/d.jsonl"]].concat(), &request);
+        assert_eq!((written.code, &*written.out), (0, ""), "{}", written.err);
+        assert_eq!(std::fs::read_to_string(lab.path("there/d.jsonl")).unwrap(), printed.out);
+        assert_eq!(lab.with_input(&[&batch[..], &["--out", "-"]].concat(), &request).out, printed.out);
+        if cfg!(target_os = "linux") {
+            let full = lab.with_input(&[&batch[..], &["--out", "/dev/full"]].concat(), &request);
+            full.is_refused(&["output /dev/full", "No space left"]);
+        }
+        let requests = std::fs::File::open(lab.put("requests", &request)).unwrap();
+        let mut command = lab.command(&[&batch[..], &["--out", "requests"]].concat());
+        common::said(command.stdin(requests).output().unwrap()).is_refused(&["output requests", "standard input"]);
+        assert_eq!(std::fs::read_to_string(lab.path("requests")).unwrap(), request);
+    }
+    let one = ["describe", "simplepir/small", "--records", "1000", "--record-bits", "8", "--out", "d.json"];
+    lab.pirlab(&one).is_refused(&["--out", "only --batch writes a file"]);
+    assert!(!lab.path("d.json").exists());
+}
+
+#[test]
 fn a_batch_answers_every_line_in_order() {
     let lab = Lab::new();
     let mut input = String::new();

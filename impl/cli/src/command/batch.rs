@@ -34,10 +34,10 @@ struct Request {
     streamed: bool,
 }
 
-/// Answers every line of standard input with a line of standard output, in order.
-pub fn main(root: &Path) -> Outcome<()> {
+/// Answers every line of standard input with a line of standard output or of the file `out`, in order.
+pub fn main(root: &Path, out: Option<&Path>) -> Outcome<()> {
     let mut describer = Describer { root, files: HashMap::new() };
-    answer_each(|request| describer.description(&request).map_err(|failure| failure.text()))
+    answer_each(out, |request| describer.description(&request).map_err(|failure| failure.text()))
 }
 
 /// Parameter files read so far; each is read once.

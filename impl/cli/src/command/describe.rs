@@ -8,7 +8,7 @@ use pir::core::workload::{Shape, Workload};
 use serde_json::{Map, Value};
 
 use super::batch;
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::output::{Table, print, print_json};
 use crate::protocol::best::find_set_for;
 use crate::protocol::find::{PARAMS_ROOT, parse_with, read_parameters};
@@ -49,14 +49,22 @@ pub struct Args {
         "parameters", "with", "records", "record_bits", "queries", "updates", "streamed", "json",
     ])]
     batch: bool,
+    /// With --batch, file of the answers, which are written when the last request is answered; - is standard output.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Folder of the parameter sets (params).
     #[arg(long, value_name = "DIR")]
     params_root: Option<PathBuf>,
 }
 
 pub fn main(args: &Args) -> Outcome<()> {
+    // Clap would not require --batch beside the arguments that it conflicts with.
+    if args.out.is_some() && !args.batch {
+        let problem = "--out: only --batch writes a file. Leave --out out, and redirect standard output.";
+        return Err(Failure::Input(problem.into()));
+    }
     let (Some(parameters), Some(records), Some(bits)) = (&args.parameters, args.records, args.record_bits) else {
-        return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)));
+        return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)), args.out.as_deref());
     };
     let with = args.with.iter().cloned().collect();
     let shape = Shape::new(records, bits)?;

@@ -37,6 +37,9 @@ enum Command {
         /// {"id", "error"}.
         #[arg(long, required = true)]
         batch: bool,
+        /// File of the answers, which are written when the last request is answered; - is standard output.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
     },
     /// Measure the rows of a group file interleaved, a worker process each; each row writes its own record.
     Run {
@@ -58,7 +61,7 @@ enum Command {
 pub fn main(args: &Args) -> Outcome<()> {
     match &args.command {
         Command::List { json } => list(*json),
-        Command::Describe { batch: _ } => answer_each(description),
+        Command::Describe { batch: _, out } => answer_each(out.as_deref(), description),
         Command::Run { group, no_probe } => group::measure::<PrimitivePlan>(group, !no_probe),
         Command::Key { group } => group::keys::<PrimitivePlan>(group),
     }
