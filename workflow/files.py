@@ -63,7 +63,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 def write_if_changed(path: Path, text: str) -> None:
     """Write a file whole or not at all; a file that has this content keeps its date."""
-    if not path.is_file() or path.read_text() != text:
+    if not path.is_file() or path.read_bytes() != text.encode():
         write(path, text)
 
 

@@ -239,7 +239,7 @@ class Plan:
             ids = {f"{group.id}/{row.id}" for group in self.of(name) for row in group.rows}
             for path in (self.description(name), self.prediction(name)):
                 if path.is_file() and not ids <= {line.get("id") for line in read_lines(path)}:
-                    path.unlink()
+                    path.unlink(missing_ok=True)
                     found.append(path)
         return found
 
@@ -257,9 +257,9 @@ class Plan:
                 raise PlanError(f"{path} has no prediction of {group.id}/{lost[0]}. Delete it and run again.")
         return found
 
-    def prepare(self) -> None:
+    def prepare(self) -> list[Path]:
         """Write the rules' input files, touching only those whose content changes, and drop markers that are
-        no longer true, because a record is gone, a row is new or the row failed."""
+        no longer true, because a record is gone, a row is new or the row failed. Drop and return what is incomplete."""
         write_json(self.settings(), self.profile)
         for name in self.experiments:
             lines = [
@@ -274,3 +274,4 @@ class Plan:
         for group in self.measured():
             if self.marker(group).exists() and self.missing(group):
                 self.marker(group).unlink(missing_ok=True)
+        return self.drop_incomplete()

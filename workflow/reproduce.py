@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TextIO
 
 from pirlab_estimator.cost.plan import free_memory_bytes, prospect
+from pirlab_estimator.outputs import write
 from pirlab_figures.lib.units import human_bytes
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
 from .experiments import Group, read_profile
-from .files import ROOT, PlanError, exit_code, naming, read_json, read_object, write_if_changed, write_json
+from .files import ROOT, PlanError, exit_code, naming, read_json, read_object, write_json
 from .folders import environment
 from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
@@ -285,7 +286,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
         command = [plan.binary, "calibrate", f"--out={plan.results / 'calibration.json'}"]
         return subprocess.run(command, preexec_fn=die_with_parent).returncode
     workflow = Workflow(plan, handle, arguments.cores)
-    asked = plan.fresh().read_text() if plan.fresh().is_file() else None
+    asked = plan.fresh().read_bytes() if plan.fresh().is_file() else None
     if (count := freshen(plan, arguments.fresh)) or arguments.fresh:
         what = "FRESH=1: {} stale or skipped records" if arguments.fresh else "{} rows that took too long the last time"
         say(f"{what.format(count)} to measure again; each record stays until it is replaced.")
@@ -293,15 +294,14 @@ def reproduce(arguments: argparse.Namespace) -> int:
         return perform(arguments, plan, workflow)
     finally:
         if arguments.plan:  # a plan asks for nothing
-            plan.fresh().unlink() if asked is None else write_if_changed(plan.fresh(), asked)
+            plan.fresh().unlink() if asked is None else write(plan.fresh(), asked)
 
 
 def perform(arguments: argparse.Namespace, plan: Plan, workflow: Workflow) -> int:
     """Predict, print the plan, run it and say what came of it."""
-    plan.prepare()
-    drop_foreign_calibration(plan)
-    if incomplete := plan.drop_incomplete():
+    if incomplete := plan.prepare():
         say(f"Incomplete, and made again: {', '.join(map(str, incomplete))}.")
+    drop_foreign_calibration(plan)
     CONSOLE.print("Describing and predicting every row ...")
     if workflow.run("predictions") != 0:
         say(workflow.tail())

@@ -163,9 +163,9 @@ def test_what_lacks_a_row_is_made_again(tmp_path):
     for path, text in whole.items():
         for content in broken:
             write_if_changed(path, content)
-            assert plan.drop_incomplete() == [path] and not path.exists(), content
+            assert plan.prepare() == [path] and not path.exists(), content
         write_if_changed(path, text)
-        assert plan.drop_incomplete() == []
+        assert plan.prepare() == []
     whole[plan.prediction(name)] = f"[{lines[0]}]"
     write_if_changed(plan.prediction(name), f"[{lines[0]}]")
     with pytest.raises(PlanError, match=f"tiny.json has no prediction of {re.escape(ids[1])}. Delete it and run again"):

@@ -178,11 +178,21 @@ def test_what_is_stale_is_named_and_measured_again_on_request(finished):
 
 
 def test_failed_and_missing_records_are_measured_again_alone(finished):
+    """Also where files of an earlier run are no text."""
     failed, missing = finished.record("2^10x16"), finished.record("2^10x256")
     failed.write_text(json.dumps(json.loads(failed.read_text()) | {"status": "failed", "reason": "by this test"}))
     missing.unlink()
     before = finished.records()
-    assert "2 rows in 2 groups to measure" in finished.reproduce("--plan"), "of all experiments"
+    broken = [finished.results / f"{what}/tiny/smoke/tiny.json" for what in ("descriptions", "predictions")]
+    broken[0] = broken[0].with_suffix(".jsonl")
+    requests = [finished.results / f"requests/{name}" for name in ("tiny/smoke/tiny.jsonl", "tiny/profile.json")]
+    asked = finished.results / "fresh.json"
+    for path in (*broken, *requests, asked):
+        path.write_bytes(b"\xff")
+    output = finished.reproduce("--plan")
+    assert f"Incomplete, and made again: {', '.join(map(str, broken))}." in output
+    assert "2 rows in 2 groups to measure" in output, "of all experiments"
+    assert asked.read_bytes() == b"\xff", "a plan takes its own requests back"
     finished.reproduce("--only=smoke/tiny")
     after = finished.records()
     assert json.loads(failed.read_text())["status"] == "ok" and missing.is_file()
