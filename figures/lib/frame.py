@@ -36,7 +36,12 @@ NEEDED = {
     "protocol": "protocol",
 }
 """What a prediction must have beside its set's name: columns, and their keys in the document."""
-ORPHAN = ", its row in no experiment file any more"
+REMARKS = {
+    "changed": "",
+    "threads": " on another number of threads, nothing else changed",
+    "orphan": ", its row in no experiment file any more",
+}
+"""What the date of a stale record is followed by, by the reason why it is stale."""
 ANSWER, OFFLINE = "answer", "offline"
 ONLINE = ("query", ANSWER, "extract")
 """The phases of a query; the names of their steps begin with theirs."""
@@ -218,14 +223,14 @@ def load_descriptions(files: Iterable[Path]) -> Described:
 
 
 def load_stale(path: Path | None) -> dict[str, str]:
-    """Path of a record -> the date it was measured, for records whose sources changed since; the date of an orphan
-    (reason `orphan`: its row is in no experiment file any more) says so. The workflow writes the file."""
+    """Path of a record -> the date it was measured, with the remark of its reason, for records that are stale. The
+    workflow writes the file."""
     if path is None:
         return {}
     if not path.is_file():
         raise InputError(path, None, "no such file of stale records", "Leave --stale out if no record is stale")
     entries = read_json(path)
-    return {each["record"]: each["date"] + (ORPHAN if each["reason"] == "orphan" else "") for each in entries}
+    return {each["record"]: each["date"] + REMARKS[each["reason"]] for each in entries}
 
 
 def load_expected(folder: Path | None) -> pd.DataFrame:
@@ -303,7 +308,7 @@ def stale_date(stale: dict[str, str], name: str, path: str, finished: Any) -> st
     """Date of a stale record, None if it is fresh; paths match by their end, ids exactly."""
     ends = (date for key, date in stale.items() if "/" in key and path.endswith(key))
     hit = stale[name] if name in stale else next(ends, None)
-    return str(finished or "date unknown")[:10] + hit if hit in ("", ORPHAN) else hit
+    return str(finished or "date unknown")[:10] + hit if hit in REMARKS.values() else hit
 
 
 def model_error(tables: Iterable[Path]) -> str:

@@ -238,15 +238,26 @@ def test_printed_numbers_are_found_by_the_protocol_they_are_of(expected: pd.Data
     assert found["offline_comm"] == (650 * 1024**2, "pirouette table 7") and "server_time" in found
 
 
-def test_orphans_say_so(tmp_path: Path, expected: pd.DataFrame) -> None:
+@pytest.mark.parametrize(
+    ("reason", "remark"),
+    [
+        ("changed", ")"),
+        ("threads", " on another number of threads, nothing else changed)"),
+        ("orphan", ", its row in no experiment file any more)"),
+    ],
+)
+@pytest.mark.parametrize("date", ["", "2026-11-20"])
+def test_tables_say_why_a_record_is_stale(
+    reason: str, remark: str, date: str, tmp_path: Path, expected: pd.DataFrame
+) -> None:
     record = synthetic.run_record("simplepir/usenix23", 2**18, 16)
     path = tmp_path / "stale.json"
     path.write_text(
-        json.dumps([{"record": f"{record['experiment']}/{record['id']}.json", "reason": "orphan", "date": ""}])
+        json.dumps([{"record": f"{record['experiment']}/{record['id']}.json", "reason": reason, "date": date}])
     )
     joined, predictions = synthetic.load(tmp_path, [record], loader.load_stale(path))
     text = comparison.build(loader.rows(joined, predictions), expected).markdown()
-    assert "1 measured on 2026-11-20, its row in no experiment file any more" in text
+    assert f"1 measured on 2026-11-20{remark}" in text
 
 
 def test_few_noise_samples_are_labelled(tmp_path: Path) -> None:
