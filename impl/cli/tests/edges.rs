@@ -153,6 +153,41 @@ fn records_tell_the_contents_of_a_file() {
     }
 }
 
+/// They tell the keys as well, and the bytes that were measured rather than those that the file has by then; of what was skipped, nothing.
+#[test]
+fn records_tell_what_was_measured() {
+    let lab = Lab::new();
+    let digest = |bytes: &[u8]| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    lab.put("keys", "5\n0x10\n77\n");
+    let set = concat!(env!("CARGO_MANIFEST_DIR"), "/../../params/cwpir/keywords-n8192.toml");
+    let asked = [set, "--with", "keyword_bits=20", "--keys", "keys", "--records", "3", "--record-bits", "8"];
+    let more = ["--repetitions", "1", "--noise-seconds", "0", "--out", "r.json"];
+    let said = lab.run(&[&asked[..], &more].concat());
+    assert_eq!(said.code, 0, "{}", said.err);
+    let source = lab.json("r.json")["database"]["source"].to_string();
+    let keys: Vec<u8> = [5u64, 16, 77].into_iter().flat_map(u64::to_le_bytes).collect();
+    assert!(source.contains(&format!(",keys=keys (SHA-256 {})", digest(&keys))), "{source}");
+
+    lab.put("my.bin", [7; 1000]);
+    let row = |id: &str, predicted: u32| {
+        json!({"id": id, "parameters": SMALL, "records": 1000, "record_bits": 8, "database": "file:my.bin", "repetitions": 50,
+            "predicted_seconds": predicted, "time_limit_seconds": 60, "out": format!("{id}.json")})
+    };
+    let group = json!({"experiment": "e", "group": "g", "rows": [row("measured", 1), row("skipped", 61)]});
+    lab.put("g.json", group.to_string());
+    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    for line in BufReader::new(run.stderr.take().unwrap()).lines() {
+        if line.unwrap().contains("measured: prepared") {
+            let mut file = std::fs::OpenOptions::new().write(true).open(lab.path("my.bin")).unwrap();
+            file.write_all(&[8; 1000]).unwrap();
+        }
+    }
+    run.wait().unwrap();
+    assert_eq!(lab.json("measured.json")["database"]["sha256"], digest(&[7; 1000]));
+    assert_eq!(lab.json("skipped.json")["database"]["sha256"], Value::Null);
+}
+
 #[test]
 fn traffic_beyond_the_database_is_remarked() {
     let lab = Lab::new();

@@ -7,10 +7,11 @@ use pir::core::description::Description;
 use pir::core::progress::Progress;
 use pir::core::record::{DatabaseId, MemoryUse, RUN_SCHEMA, RecordKind, RunRecord, Status};
 use pir::core::runner::{Measured, Options, Session};
-use pir::core::set_file::ParameterFile;
+use pir::core::set_file::{ParameterFile, hex};
 use pir::core::workload::{Shape, Workload};
 use pir::registry::Protocol;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::find::read_parameters;
 use super::row::{KEYS, Row};
@@ -130,9 +131,11 @@ impl Job for Plan {
         [Step::Noise].into_iter().chain((self.row.updates > 0).then_some(Step::Update)).collect()
     }
 
-    /// Pins the process if one thread is requested, makes the requested threads, opens the database and starts the protocol.
+    /// Opens the database, hashes what files hold of it, pins the process if one thread is requested, makes the requested threads and starts
+    /// the protocol.
     fn start<'a>(&'a self, progress: &'a dyn Progress) -> Outcome<Box<dyn Steps<Report> + 'a>> {
         let database = self.open_database()?;
+        let identity = identity(&database)?;
         if self.row.threads == 1 {
             pin::to_one_core();
         }
@@ -140,7 +143,7 @@ impl Job for Plan {
         let mut watch = memory::Watch::start(self.description.memory.peak_bytes);
         let session = (self.protocol.session)(&self.file, database, self.workload, &self.options, progress)?;
         watch.sample();
-        Ok(Box::new(Running { session, watch }))
+        Ok(Box::new(Running { session, watch, identity }))
     }
 
     fn record(&self, setting: &Setting, started: &str, ending: Ending<Report>) -> Outcome<RunRecord> {
@@ -148,9 +151,8 @@ impl Job for Plan {
             let (compared, right) = (report.measured.correct.compared, report.measured.correct.right);
             (right != compared || compared == 0).then(|| format!("{right} of {compared} retrieved records were right"))
         });
-        let Report { measured, memory } = report;
+        let Report { measured, memory, identity: (source, sha256) } = report;
         let row = &self.row;
-        let database = self.open_database();
         Ok(RunRecord {
             schema: RUN_SCHEMA.into(),
             kind: RecordKind::Protocol,
@@ -166,8 +168,8 @@ impl Job for Plan {
             database: DatabaseId {
                 records: row.records,
                 record_bits: row.record_bits,
-                source: database.as_ref().map_or_else(|_| row.database.clone(), Database::source),
-                sha256: database.ok().and_then(|database| database.sha256().ok()).flatten(),
+                source: if source.is_empty() { row.database.clone() } else { source },
+                sha256,
             },
             queries: row.queries,
             updates: row.updates,
@@ -176,7 +178,7 @@ impl Job for Plan {
             machine: setting.machine.clone(),
             threads: row.threads,
             repetitions: row.repetitions,
-            seed: self.options.seed.map(|seed| pir::core::set_file::hex(&seed)),
+            seed: self.options.seed.map(|seed| hex(&seed)),
             phases: measured.phases,
             transcript: measured.transcript,
             payload_sha256: measured.payload_sha256,
@@ -203,18 +205,34 @@ impl Job for Plan {
     }
 }
 
+/// What tells a database from others: its source, with the SHA-256 of its keys (64 bits each, lowest byte first), and that of a file's records.
+type Identity = (String, Option<String>);
+
+fn identity(database: &Database) -> Outcome<Identity> {
+    let mut source = database.source();
+    if let Some(keys) = database.keys() {
+        let mut hash = Sha256::new();
+        keys.list().iter().for_each(|key| hash.update(key.to_le_bytes()));
+        source.push_str(&format!(" (SHA-256 {})", hex(&hash.finalize())));
+    }
+    Ok((source, database.sha256()?))
+}
+
 /// The measurement of a row, which a worker sends to its parent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Report {
     pub measured: Measured,
     /// Memory that the process took.
     pub memory: MemoryUse,
+    /// What was measured, as it was before.
+    pub identity: Identity,
 }
 
 /// A row under measurement.
 struct Running<'a> {
     session: Box<dyn Session + 'a>,
     watch: memory::Watch,
+    identity: Identity,
 }
 
 impl Steps<Report> for Running<'_> {
@@ -231,6 +249,6 @@ impl Steps<Report> for Running<'_> {
     }
 
     fn finish(self: Box<Self>) -> Outcome<Report> {
-        Ok(Report { measured: self.session.finish(), memory: self.watch.finish() })
+        Ok(Report { measured: self.session.finish(), memory: self.watch.finish(), identity: self.identity })
     }
 }
