@@ -170,7 +170,7 @@ fn records_tell_what_was_measured() {
 
     lab.put("my.bin", [7; 1000]);
     let row = |id: &str, predicted: u32| {
-        json!({"id": id, "parameters": SMALL, "records": 1000, "record_bits": 8, "database": "file:my.bin", "repetitions": 50,
+        json!({"id": id, "parameters": SMALL, "records": 1000, "record_bits": 8, "database": "file:my.bin", "repetitions": 50, "noise_seconds": 0,
             "predicted_seconds": predicted, "time_limit_seconds": 60, "out": format!("{id}.json")})
     };
     let group = json!({"experiment": "e", "group": "g", "rows": [row("measured", 1), row("skipped", 61)]});

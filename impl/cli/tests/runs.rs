@@ -91,6 +91,18 @@ fn records_that_follow_their_number_are_answered() {
     assert!(response["margin"].as_f64().unwrap() > 9.0, "{response}");
 }
 
+/// The shortest command names a protocol and the database's shape; it prints a page and leaves no file.
+#[test]
+fn a_run_without_an_output_writes_no_record() {
+    let lab = Lab::new();
+    let best = json!({"rows": [["simplepir", 1024, 64, "simplepir/small", 130.2, -44.0, 0.05]]});
+    lab.put("params/best.json", best.to_string());
+    let said = lab.pirlab(&["run", "simplepir", "--records", "1000", "--record-bits", "8"]);
+    assert_eq!(said.code, 0, "{} {}", said.out, said.err);
+    assert!(said.out.contains("records right. No record was written: --out FILE writes one."), "{}", said.out);
+    assert_eq!(lab.other_files(&[]), Vec::<std::path::PathBuf>::new());
+}
+
 #[test]
 fn a_file_says_how_many_records_it_holds() {
     let lab = Lab::new();

@@ -24,7 +24,7 @@ use crate::protocol::summary;
 use crate::store;
 use crate::units::{self, parse_count};
 
-/// Run a protocol for real and write a record of every byte and second.
+/// Run a protocol for real, and write a record of every byte and second to --out.
 ///
 /// Every retrieved record is compared with the database; a wrong one fails the run (exit code 1; the record is still
 /// written). Sizes may be written 1048576, 1_000_000 or 2^20.
@@ -42,8 +42,8 @@ pub struct Args {
     /// Bits of one record.
     #[arg(long, value_name = "W", value_parser = parse_count, required_unless_present = "group")]
     record_bits: Option<u64>,
-    /// File of the record (JSON); - is standard output. A link is followed; a device or a pipe is written into.
-    #[arg(long, value_name = "FILE", required_unless_present = "group")]
+    /// File of the record (JSON), of which there is none without it; - is standard output. A link is followed; a device or a pipe is written into.
+    #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The database: seeded:HEX (record i is the output of a generator), file:PATH (records of W bits back to back), or
     /// mmap:PATH (the same, mapped; do not shorten the file meanwhile).
@@ -98,8 +98,11 @@ pub fn main(args: Args) -> Outcome<()> {
     if let Some(group) = &args.group {
         return group::measure::<Plan>(group, !args.no_probe);
     }
-    let (probe, plan) = (!args.no_probe, plan(args)?);
-    store::check(&plan.row.out, &plan.inputs())?;
+    let (probe, out) = (!args.no_probe, args.out.clone());
+    let plan = plan(args)?;
+    if let Some(out) = &out {
+        store::check(out, &plan.inputs())?;
+    }
     plan.check_memory()?;
     plan.open_database()?;
 
@@ -112,15 +115,20 @@ pub fn main(args: Args) -> Outcome<()> {
 
     let setting = Setting { experiment: None, group: None, machine };
     let record = plan.record(&setting, &started, Ending::Measured(Box::new(report)))?;
-    store::write(&plan.row.out, &to_json(&record)?)?;
-    print_beside(&summary::page(&record, &plan.row.out), store::is_standard(&plan.row.out))?;
+    let place = match &out {
+        Some(out) => {
+            store::write(out, &to_json(&record)?)?;
+            format!("The record is in {}.", out.display())
+        }
+        None => "No record was written: --out FILE writes one.".into(),
+    };
+    print_beside(&summary::page(&record, &place), out.as_deref().is_some_and(store::is_standard))?;
     match record.status {
         Status::Ok => Ok(()),
         _ => Err(Failure::Result(format!(
-            "{}: {}. The record is in {}.",
+            "{}: {}. {place}",
             plan.row.parameters.display(),
-            record.reason.unwrap_or_default(),
-            plan.row.out.display()
+            record.reason.unwrap_or_default()
         ))),
     }
 }
@@ -135,9 +143,9 @@ fn records_in_file(database: &str, record_bits: u64) -> Outcome<u64> {
 
 /// The prepared row of the command line.
 fn plan(args: Args) -> Outcome<Plan> {
-    let (Some(parameters), Some(record_bits), Some(out)) = (&args.parameters, args.record_bits, args.out) else {
+    let (Some(parameters), Some(record_bits)) = (&args.parameters, args.record_bits) else {
         // Clap requires them.
-        return Err(Failure::Input("run: give PARAMS, --record-bits and --out, or --group.".into()));
+        return Err(Failure::Input("run: give PARAMS and --record-bits, or --group.".into()));
     };
     let records = args.records.map_or_else(|| records_in_file(&args.database, record_bits), Ok)?;
     let shape = Shape::new(records, record_bits)?;
@@ -162,7 +170,7 @@ fn plan(args: Args) -> Outcome<Plan> {
         time_limit_seconds: None,
         predicted_seconds: None,
         columns: Vec::new(),
-        out,
+        out: args.out.unwrap_or_default(),
     })
 }
 

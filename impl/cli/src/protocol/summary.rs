@@ -1,7 +1,5 @@
 //! The summary that a person reads after a run.
 
-use std::path::Path;
-
 use pir::core::clock::{Group, Phase};
 use pir::core::description::Direction;
 use pir::core::record::RunRecord;
@@ -37,8 +35,8 @@ pub fn answer_rate(record: &RunRecord) -> Option<f64> {
     median(record, "answer").filter(|&seconds| seconds > 0.0).map(|seconds| stored / seconds)
 }
 
-/// One record, one page.
-pub fn page(record: &RunRecord, out: &Path) -> String {
+/// One record, one page; `place` says where the record is.
+pub fn page(record: &RunRecord, place: &str) -> String {
     let database = &record.database;
     let mut text = format!(
         "{}, {} records of {} bits, kernel {}, {} thread(s): {}\n",
@@ -61,7 +59,7 @@ pub fn page(record: &RunRecord, out: &Path) -> String {
     section("Noise", noise(record));
     section("Hygiene", warnings(record).iter().map(|line| format!("  warning: {line}\n")).collect());
     let correct = record.correct;
-    text.push_str(&format!("\n{} of {} records right. Record: {}\n", correct.right, correct.compared, out.display()));
+    text.push_str(&format!("\n{} of {} records right. {place}\n", correct.right, correct.compared));
     text
 }
 
