@@ -131,6 +131,8 @@ class Account:
 
 def budget(name: str, needed: float) -> str:
     """The option that allows this amount."""
+    if name == "serves":
+        return "a search without --stateless"
     if name == "updates":
         return f"--updates at most every {needed:.3g} s"
     if name != "seconds":

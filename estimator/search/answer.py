@@ -9,7 +9,7 @@ from typing import Any
 import jinja2
 
 from ..cost.plan import format_bytes
-from .bounds import OBJECTIVES, Objective, Updates
+from .bounds import OBJECTIVES, SEEDS, Objective, Updates
 from .choose import DOWNLOAD, FOUND, Choice, Takeover
 from .evaluate import COSTS, Figures
 from .sensitivity import described
@@ -148,11 +148,11 @@ def reasons(choice: Choice, winner: Choice, objective: Objective, updates: Updat
     served = f"{format_bytes(objective.hint_share(mine))} a query at {queries} queries"
     if choice.protocol == DOWNLOAD:
         words.append("no protocol and no assumption: the client reads the whole database for every query")
-    elif mine.key_bytes > 1024:
+    elif mine.key_bytes > SEEDS:
         words.append(
             f"every client sends keys of {format_bytes(mine.key_bytes)} once, which the server keeps; {served}"
         )
-    elif mine.hint_bytes > 1024:
+    elif mine.hint_bytes > SEEDS or mine.hint_serves:
         hint = format_bytes(mine.hint_bytes)
         words.append(
             f"every client fetches and keeps a hint of {hint}, {served}, and again (in part) when records change"

@@ -36,7 +36,10 @@ BUDGETS = {
     "updates": Budget(
         "update_seconds", "seconds between two updates", "take longer for an update than --updates leaves"
     ),
+    "serves": Budget("hint_serves", "queries that a hint serves", "have a client keep a hint that wears out"),
 }
+#: Those that have no option --max-NAME.
+OWN = ("updates", "serves")
 
 #: Those in seconds; the others are in bytes.
 TIMES = ("seconds", "updates")
@@ -51,7 +54,8 @@ class Bounds:
     """Targets, and budgets in bytes and seconds; None is no budget.
 
     offline: bytes that a client fetches before its first query. memory: of the server while it answers.
-    storage: what a client keeps. updates: seconds in which the server is ready after an update.
+    storage: what a client keeps. updates: seconds in which the server is ready after an update. serves: 0 leaves out
+    hints that wear out, which a client keeps and counts, however short they are.
     """
 
     security: float = 128.0
@@ -63,6 +67,7 @@ class Bounds:
     storage: float | None = None
     seconds: float | None = None
     updates: float | None = None
+    serves: float | None = None
 
     def __post_init__(self) -> None:
         for name, bound in self.budgets().items():
@@ -118,8 +123,8 @@ class Bounds:
 
 def spent(budget: str, figures: Figures) -> float:
     """The part of a budget that a set needs."""
-    needed: float = getattr(figures, BUDGETS[budget].figure)
-    return needed
+    needed: float | None = getattr(figures, BUDGETS[budget].figure)
+    return needed or 0.0
 
 
 class Updates(NamedTuple):

@@ -29,7 +29,7 @@ from ..sets import labelled, options_with, parse_with, resolve
 from . import saved, study
 from .account import budget as option
 from .answer import HEADER, Answer, mapping
-from .bounds import BUDGETS, OBJECTIVES, SEEDS, Bounds, BoundsError, Network, Objective, Prices, Updates
+from .bounds import BUDGETS, OBJECTIVES, OWN, SEEDS, Bounds, BoundsError, Network, Objective, Prices, Updates
 from .choose import choose, takeovers
 from .confirm import confirm
 from .evaluate import CACHE, COSTS, Evaluator, Figures, Shape
@@ -139,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--security", type=float, default=128.0, metavar="BITS", help="least bits of every instance (128)")
     add("--failure", type=float, default=-40.0, metavar="LOG2", help="log2 of the failure of a record (-40)")
     for name, budget in BUDGETS.items():
-        if name == "updates":
+        if name in OWN:
             continue
         seconds = name == "seconds"
         add(f"--max-{name}", type=float if seconds else size, metavar="S" if seconds else "BYTES", help=budget.limits)
@@ -257,7 +257,7 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
 
 
 def _bounds(options: argparse.Namespace) -> Bounds:
-    budgets = {name: getattr(options, f"max_{name}") for name in BUDGETS if name != "updates"}
+    budgets = {name: getattr(options, f"max_{name}") for name in BUDGETS if name not in OWN}
     budgets["updates"] = options.updates and options.updates.seconds
     bounds = Bounds(options.security, options.failure, **budgets)
     if not options.stateless:
@@ -266,7 +266,7 @@ def _bounds(options: argparse.Namespace) -> Bounds:
         raise BoundsError(
             f"--stateless and --max-offline {bounds.offline:g} contradict each other: leave one of them out"
         )
-    return Bounds(**(asdict(bounds) | {"offline": SEEDS}))
+    return Bounds(**(asdict(bounds) | {"offline": SEEDS, "serves": 0}))
 
 
 def _objective(options: argparse.Namespace, shape: Shape, than: Figures | None) -> Objective:

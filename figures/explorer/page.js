@@ -167,7 +167,7 @@ function kept(state) {
     && (!state.machine || !row.machine || row.machine === state.machine)
     && (!state.least_security || (row.security ?? 0) >= state.least_security)
     && (state.most_failure === null || (row.failure ?? -1e9) <= state.most_failure)
-    && (!state.stateless || (row.hint ?? 0) <= DATA.seeds)
+    && (!state.stateless || ((row.hint ?? 0) <= DATA.seeds && !row.serves))
     && within(row.hint, state.most_hint === null ? null : state.most_hint * 2 ** 20)
     && within(row.keys, state.most_keys === null ? null : state.most_keys * 2 ** 20)
     && within(row.server, state.most_server === null ? null : state.most_server * 2 ** 30)

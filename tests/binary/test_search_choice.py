@@ -60,6 +60,28 @@ def test_protocols_are_ranked(capsys, two, tmp_path):
     assert "\n1. download\n" in said and "2^-1000000000" not in said
 
 
+def test_without_state_there_are_no_keys_and_no_hint_that_wears_out(monkeypatch, capsys, tmp_path):
+    """Piano's hint of a small database is shorter than seeds may be. Nothing is searched, hence the code."""
+    sets = {name: each for name, each in choose.committed().items() if each["protocol"] in ("piano", "spiral")}
+    monkeypatch.setattr(choose, "committed", lambda: sets)
+    monkeypatch.setattr(cli, "protocols", lambda: [])
+    out = tmp_path / "ranked.json"
+    question = ["--protocol", "all", "--records", "64", "--record-bits", "64", "--dry-run", "--json", str(out)]
+
+    def ranked(*more):
+        search(*question, *more, code=1)
+        return {each["protocol"]: each for each in json.loads(out.read_text())["protocols"]}
+
+    found = ranked()
+    assert found["piano"]["best"]["hint_bytes"] <= SEEDS < found["spiral"]["best"]["key_bytes"]
+    assert any("keeps a hint of" in reason for reason in found["piano"]["reasons"])
+    found = ranked("--stateless")
+    assert [name for name, each in found.items() if each["best"] is None] == ["piano", "spiral"]
+    piano, spiral = (" ".join(found[name]["reasons"]) for name in ("piano", "spiral"))
+    assert "have a client keep a hint that wears out" in piano and "a search without --stateless" in piano
+    assert "need a hint above --max-offline" in spiral
+
+
 def test_protocols_without_a_space_are_ranked_by_their_committed_sets(own_cache):
     shape = Shape(1 << 10, 64)
     evaluator = Evaluator(shape, UnitCosts.load(DEFAULTS), None)

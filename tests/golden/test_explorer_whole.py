@@ -78,7 +78,7 @@ def fastest(records: int, bits: int, round_trip: float, megabits: float) -> dict
     best: dict[str, float] = {}
     for line in [*lines(SWEEP), *lines(COMMITTED)]:
         other = (line["records"], line["record_bits"]) != (str(records), str(bits))
-        if other or line["refused"] or float(line["hint_bytes"]) > SEEDS:
+        if other or line["refused"] or float(line["hint_bytes"]) > SEEDS or line["hint_serves"]:
             continue
         numbers = {key: float(line[key]) for key in ("upload", "download", "hint_bytes", "seconds", "client_seconds")}
         score = objective(Figures(**numbers))
