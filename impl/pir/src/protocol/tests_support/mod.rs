@@ -4,6 +4,7 @@ mod bad_messages;
 mod conformance;
 mod secrets;
 mod toy;
+mod watchdog;
 mod wire;
 
 pub use bad_messages::withstands;
