@@ -1,9 +1,10 @@
 use ring::{Kernel, Seed};
 
 use crate::core::database::{Database, Record};
-use crate::core::protocol::Context;
+use crate::core::protocol::{Client as _, Context, Messages, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
+use crate::core::wire::Frame;
 use crate::core::workload::{Shape, Workload};
 use crate::protocol::tests_support::{
     ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, read, refuses_impossible_changes,
@@ -87,6 +88,58 @@ fn windows_follow_one_another_with_repeated_and_adversarial_indices() {
         }
     }
     assert!(failures <= 1, "{failures} of {turns}");
+}
+
+/// A server, a client that has received nothing, and the parts of the database.
+fn unread(shape: Shape, database: &Database, context: &mut Context) -> (Parties, Vec<Messages>) {
+    let server = ServerSession::<Piano>::new(&small(), database, context).unwrap();
+    let client = ClientSession::<Piano>::new(&small(), shape, context).unwrap();
+    let mut parts = Vec::new();
+    while let Some((messages, _)) = server.server.stream(parts.len() as u64) {
+        parts.push(messages);
+    }
+    ((server, client), parts)
+}
+
+#[test]
+fn parts_that_are_late_doubled_missing_or_altered_are_refused() {
+    let (shape, mut context) = (Shape::new(1 << 14, 64).unwrap(), context(Kernel::best(), 1));
+    let database = Database::seeded([4; 16], shape);
+    let ((mut server, mut client), parts) = unread(shape, &database, &mut context);
+    let mut refusal = |messages: &Messages, context: &mut Context| {
+        client.client.receive(messages.clone(), context).err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert!(refusal(&parts[0], &mut context).contains("fetched before a query"), "the seed comes first");
+    assert_eq!(refusal(&server.server.publish(), &mut context), "");
+    assert!(parts.len() > 2);
+    for next in 0..=parts.len() {
+        // The first part begins a window at any time.
+        for other in (1..parts.len()).filter(|&other| other != next) {
+            let error = refusal(&parts[other], &mut context);
+            assert!(error.contains(&format!("part {other} came out of its order")), "{error}");
+        }
+        let Some(part) = parts.get(next) else { break };
+        let (name, frame) = &part[0];
+        let of = |payload: &[u8]| vec![(*name, Frame::of(Piano::NAME, name, payload).numbered(next as u16))];
+        let payload = frame.payload();
+        for (bad, problem) in [
+            (of(&payload[8..]), "bytes, expected"),
+            (of(&[payload, payload].concat()), "bytes, expected"),
+            (vec![(*name, frame.clone().at_epoch(1))], "version 1"),
+            ([&part[..], &part[..]].concat(), "one message"),
+            (Messages::new(), "one message"),
+        ] {
+            let error = refusal(&bad, &mut context);
+            assert!(error.contains(problem), "{error}");
+        }
+        assert_eq!(refusal(part, &mut context), "");
+    }
+    // What was refused left no trace: the records are right.
+    let link = &mut Link::new(Piano::NAME);
+    let mut client = ClientSession::<Piano>::resume(client.client, &mut server, link, &mut context).unwrap();
+    let indices = [0, 17, shape.records - 1];
+    let records = exchange(&mut server, &mut client, &indices, &mut context).unwrap();
+    assert_eq!(records, indices.map(|index| database.record(index).unwrap()));
 }
 
 #[test]
