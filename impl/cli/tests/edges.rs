@@ -212,19 +212,42 @@ fn a_protocol_takes_its_best_set() {
     let best =
         |rows: &[Value]| lab.put("params/best.json", json!({"schema": "pirlab/best/1", "rows": rows}).to_string());
     best(&rows);
-    let run = |records: &str| {
-        lab.run(&["simplepir", "--records", records, "--record-bits", "60", "--repetitions", "1", "--out", "r.json"])
+    let run = |records: &str, bits: &str, more: &[&str]| {
+        let fixed = ["simplepir", "--repetitions", "1", "--out", "r.json", "--records", records, "--record-bits", bits];
+        lab.run(&[&fixed[..], more].concat())
     };
-    for (records, set, warns) in [("1000", "small", false), ("1025", "other", false), ("20000", "other", true)] {
-        let done = run(records);
+    let (faster, failure) = ("another set may be faster here", "nothing is promised of this set's failure here");
+    for (records, bits, set, warning) in [
+        ("2^10", "64", "small", None),
+        ("1000", "60", "small", Some(faster)),
+        ("3", "1", "small", Some(faster)),
+        ("1025", "60", "other", Some(faster)),
+        ("20000", "60", "other", Some(failure)),
+    ] {
+        let done = run(records, bits, &[]);
         assert_eq!(done.code, 0, "{}", done.err);
         assert_eq!(lab.json("r.json")["parameters"]["name"], format!("simplepir/{set}"));
         let words = format!("simplepir/{set} is taken: of the sets of simplepir that reach 128 bits");
         assert!(done.err.contains(&words) && done.err.contains("130.2 bits, failure 2^-44.0, 50.0 ms"), "{}", done.err);
-        assert_eq!(done.err.contains("warning: no larger database is in"), warns, "{}", done.err);
+        let warns = done.err.contains("warning: this database is not in params/best.json");
+        assert_eq!(warns, warning.is_some(), "{}", done.err);
+        assert!(done.err.contains(warning.unwrap_or_default()), "{}", done.err);
     }
     let described = lab.pirlab(&["describe", "simplepir", "--records", "1000", "--record-bits", "60"]);
     assert!(described.out.starts_with("simplepir/small of simplepir"), "{}", described.out);
+
+    // The set is one that serves the values and the queries of the command line too.
+    lab.put("params/simplepir/wide.toml", SIMPLE.replace("stddev = 6.4", "width = 16.0"));
+    lab.put("params/piano/published.toml", include_str!("../../../params/piano/published.toml"));
+    let piano = json!(["piano", 1 << 10, 64, "piano/published", 128.0, -41.0, 0.05]);
+    best(&[row(1 << 10, 64, "simplepir/wide"), row(1 << 14, 64, "simplepir/small"), piano]);
+    assert_eq!(run("1000", "60", &["--with", "lwe.error.stddev=8"]).code, 0);
+    assert_eq!(lab.json("r.json")["parameters"]["name"], "simplepir/small");
+    run("1000", "60", &["--with", "lwe.sides=3"]).is_refused(&["has no set for", "wide.toml", "lwe.sides"]);
+    let asked = ["describe", "piano", "--records", "1000", "--record-bits", "64", "--queries", "2^16"];
+    lab.pirlab(&asked).is_refused(&["protocol piano", "has no set for", "65536 queries together", "of a window"]);
+
+    let run = |records: &str| run(records, "60", &[]);
     best(&rows[2..]);
     run("1000").is_refused(&["protocol simplepir", "has no set for", "records of 60 bits", "pirlab list"]);
     best(&[json!(7)]);

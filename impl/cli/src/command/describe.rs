@@ -67,9 +67,9 @@ pub fn main(args: &Args) -> Outcome<()> {
         return batch::main(args.params_root.as_deref().unwrap_or(Path::new(PARAMS_ROOT)), args.out.as_deref());
     };
     let with = args.with.iter().cloned().collect();
-    let shape = Shape::new(records, bits)?;
-    let (file, protocol) = read_parameters(&find_set_for(parameters, args.params_root.as_deref(), shape)?, &with)?;
-    let workload = Workload::new(shape, args.queries, args.updates)?.streamed(args.streamed)?;
+    let workload = Workload::new(Shape::new(records, bits)?, args.queries, args.updates)?.streamed(args.streamed)?;
+    let path = find_set_for(parameters, args.params_root.as_deref(), &workload, &with)?;
+    let (file, protocol) = read_parameters(&path, &with)?;
     let description = (protocol.describe)(&file, &workload)?;
     if args.json { print_json(&description) } else { print(&page(&description)) }
 }

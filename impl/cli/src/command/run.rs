@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use pir::core::database::database_file;
 use pir::core::progress::Progress;
 use pir::core::record::Status;
-use pir::core::workload::Shape;
+use pir::core::set_file::With;
+use pir::core::workload::{Shape, Workload};
 use serde_json::Value;
 
 use crate::bars::Bars;
@@ -148,11 +149,13 @@ fn plan(args: Args) -> Outcome<Plan> {
         return Err(Failure::Input("run: give PARAMS and --record-bits, or --group.".into()));
     };
     let records = args.records.map_or_else(|| records_in_file(&args.database, record_bits), Ok)?;
+    let with: With = args.with.into_iter().collect();
     let shape = Shape::new(records, record_bits)?;
+    let workload = Workload::new(shape, args.queries, args.updates)?.streamed(args.streamed)?;
     Plan::new(Row {
         id: String::new(),
-        parameters: find_set_for(parameters, args.params_root.as_deref(), shape)?,
-        with: args.with.into_iter().collect(),
+        parameters: find_set_for(parameters, args.params_root.as_deref(), &workload, &with)?,
+        with,
         records,
         record_bits,
         queries: args.queries,

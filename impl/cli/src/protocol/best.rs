@@ -36,19 +36,20 @@ impl Row {
     }
 }
 
-/// Finds the parameter file of a command line: see [`find_set`]; of a protocol's name the best set for the database.
-pub fn find_set_for(parameters: &Path, root: Option<&Path>, shape: Shape) -> Outcome<PathBuf> {
+/// Finds the parameter file of a command line: see [`find_set`]; of a protocol's name the best set for the workload. `with` are the values
+/// that the command line replaces.
+pub fn find_set_for(parameters: &Path, root: Option<&Path>, workload: &Workload, with: &With) -> Outcome<PathBuf> {
     let folder = root.unwrap_or(Path::new(PARAMS_ROOT));
     let name = parameters.to_string_lossy();
     match registry::all().iter().find(|protocol| protocol.name == name) {
-        Some(protocol) if find_parameters(parameters, folder).is_err() => best(protocol, folder, shape),
+        Some(protocol) if find_parameters(parameters, folder).is_err() => best(protocol, folder, workload, with),
         _ => find_set(parameters, root),
     }
 }
 
-/// The best set of a protocol that serves a database: of the smallest database of the file that holds it, else of the nearest.
-fn best(protocol: &registry::Protocol, folder: &Path, shape: Shape) -> Outcome<PathBuf> {
-    let path = folder.join("best.json");
+/// The best set of a protocol that serves a workload: of the smallest database of the file that holds it, else of the nearest.
+fn best(protocol: &registry::Protocol, folder: &Path, workload: &Workload, with: &With) -> Outcome<PathBuf> {
+    let (path, shape) = (folder.join("best.json"), workload.shape);
     let text = pir::core::text::read(&path, "reading the best sets")?;
     let Best { mut rows } = serde_json::from_str(&text)
         .map_err(|e| Failure::Input(format!("{}: {e}. Take the file of the repository.", path.display())))?;
@@ -57,18 +58,20 @@ fn best(protocol: &registry::Protocol, folder: &Path, shape: Shape) -> Outcome<P
         let key = |row: &Row| (!row.holds(shape), row.distance(shape));
         key(a).partial_cmp(&key(b)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    let workload = Workload::new(shape, 1, 0)?;
-    let serves = |row: &&Row| {
-        let file = find_parameters(Path::new(&row.3), folder).and_then(|path| read_parameters(&path, &With::new()));
-        file.is_ok_and(|(file, protocol)| (protocol.describe)(&file, &workload).is_ok())
+    let described = |row: &Row| -> Outcome<()> {
+        let (file, protocol) = read_parameters(&find_parameters(Path::new(&row.3), folder)?, with)?;
+        (protocol.describe)(&file, workload)?;
+        Ok(())
     };
-    let Some(row) = rows.iter().find(serves) else {
+    let Some(row) = rows.iter().find(|&row| described(row).is_ok()) else {
+        let why = rows.first().and_then(|row| described(row).err()).map(|failure| failure.text());
         return Err(Failure::Input(format!(
-            "protocol {}: {} has no set for {} records of {} bits. Name a set: `pirlab list` has them all.",
+            "protocol {}: {} has no set for {} records of {} bits. Name a set: `pirlab list` has them all.{}",
             protocol.name,
             path.display(),
             power(shape.records),
-            grouped(shape.record_bits)
+            grouped(shape.record_bits),
+            why.map_or_else(String::new, |why| format!(" The nearest set was refused: {why}"))
         )));
     };
     let Row(_, records, bits, set, security, failure, time) = row;
@@ -81,11 +84,13 @@ fn best(protocol: &registry::Protocol, folder: &Path, shape: Shape) -> Outcome<P
         if *failure > -1e6 { format!("2^{failure:.1}") } else { "never".into() },
         seconds(*time)
     ));
-    if !row.holds(shape) {
-        note(&format!(
-            "warning: no larger database is in {}, so nothing is promised of this set's failure here. `pirlab-predict` says it.",
-            path.display()
-        ));
+    if row.distance(shape) > 0.0 {
+        let caution = if row.holds(shape) {
+            "another set may be faster here"
+        } else {
+            "nothing is promised of this set's failure here"
+        };
+        note(&format!("warning: this database is not in {}, so {caution}. `pirlab-predict` says it.", path.display()));
     }
     find_parameters(Path::new(set), folder)
 }
