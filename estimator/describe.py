@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from .inputs import read_text
 from .paths import pirlab_binary
 
 
@@ -67,7 +68,7 @@ def read_json_lines(lines: Iterable[str]) -> list[dict]:
 
 def read_descriptions(path: Path) -> list[dict]:
     """A file of JSON lines, or of one JSON object or array."""
-    text = path.read_text(encoding="utf-8")
+    text = read_text(path)
     try:
         content = json.loads(text)
     except json.JSONDecodeError:

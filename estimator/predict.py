@@ -14,6 +14,7 @@ from pathlib import Path
 from .cost import UnitCosts, predict_seconds
 from .cost.primitive import described_times
 from .describe import DescribeError, read_descriptions, read_json_lines
+from .inputs import InputError
 from .noise import predict_noise
 from .noise.primitive import primitive_noise
 from .options import TIMEOUT_USES, unused
@@ -117,7 +118,7 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         where = error.filename or options.costs or options.descriptions or "standard input"
         return _refuse(f"{where}: {error.strerror or error}. Check the path and its permissions.")
-    except (DescribeError, EstimatorMissing, ValueError) as error:
+    except (DescribeError, EstimatorMissing, InputError, ValueError) as error:
         return _refuse(str(error))
     return 0
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import fastjsonschema
 
+from .inputs import InputError as InputError
+from .inputs import read_text
 from .paths import ROOT
 from .schemas import fault, short
 
@@ -36,27 +38,6 @@ DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
 AGAIN = "Delete it and measure again"
 ALWAYS_POSITIVE = ("queries", "threads", "repetitions")
 ANSWERING = ("answer", "online")
-
-
-class InputError(Exception):
-    """Input that cannot be used, in one paragraph: file, key, what is wrong, remedy.
-
-    The command line prints it and exits with code 2.
-    """
-
-    def __init__(self, file: Path | str, key: str | None, problem: str, remedy: str) -> None:
-        where = f"{file}: {key}" if key else f"{file}"
-        super().__init__(f"{where}: {problem.rstrip('.')}. {remedy}.")
-        self.file = str(file)
-        self.key = key
-
-
-def read_text(path: Path) -> str:
-    """The text of a file."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, None, f"cannot be read ({error})", "Check the path and its permissions") from None
 
 
 def parse(path: Path, text: str) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 from pirlab_estimator.cost.plan import usable_cores
+from pirlab_estimator.inputs import read_text
 from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import every_set
 from pirlab_figures.lib.units import count_text, human_bytes
@@ -96,7 +97,7 @@ def read_profile(name: str, **overrides: Any) -> dict[str, Any]:
         known = ", ".join(sorted(p.stem for p in path.parent.glob("*.yaml")))
         raise PlanError(f"PROFILE={name}: there is no config/{name}.yaml. Profiles here: {known}.")
     try:
-        config = yaml.safe_load(path.read_text())
+        config = yaml.safe_load(read_text(path))
     except yaml.YAMLError as error:
         raise PlanError(f"config/{name}.yaml is not YAML: {' '.join(str(error).split())}.") from error
     if not isinstance(config, dict):
@@ -124,7 +125,7 @@ def load_experiment(name: str) -> dict[str, Any]:
     path = ROOT / f"experiments/{name}.toml"
     if not path.is_file():
         raise PlanError(f'key "experiments" has "{name}", but there is no {short(path)}. {experiments_here()}')
-    return read_experiment(path, path.read_text(encoding="utf-8-sig"))
+    return read_experiment(path, read_text(path))
 
 
 @cache

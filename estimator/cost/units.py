@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..inputs import read_text
 from ..machine import machine_name
 from ..paths import RESULTS
 from .operations import Transform, operation, transform
@@ -109,7 +110,7 @@ def _costs(entries: Mapping[str, Any]) -> dict[str, UnitCost]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text())
+        content = json.loads(read_text(path))
     except ValueError as error:
         raise ValueError(f"{path} is not JSON ({error}); {REMEDY}") from None
     if not isinstance(content, dict) or "unit_seconds" not in content:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..cost.plan import format_bytes
+from ..inputs import MOST_WRITTEN, read_text
 from .evaluate import Figures, Shape
 from .rings import reaches
 
@@ -171,7 +172,7 @@ class Prices:
     @staticmethod
     def load(path: Path = PRICES) -> "Prices":
         try:
-            document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+            document = tomllib.loads(read_text(path, MOST_WRITTEN))
             return Prices(*(float(document[f.name]) for f in fields(Prices)))
         except (KeyError, tomllib.TOMLDecodeError, ValueError) as error:
             raise BoundsError(

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..cost import DEFAULTS, UnitCosts
 from ..describe import DescribeError
+from ..inputs import InputError
 from ..options import Uses, unused
 from ..outputs import beside, check, protected, refuse_inputs, write
 from ..paths import ROOT
@@ -49,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
         if given[:1] == ["--sweep"]:
             return _sweep(given[1:])
         return _run(_parsed(given), given)
-    except (BoundsError, DescribeError, EstimatorMissing, SpaceError, ValueError) as error:
+    except (BoundsError, DescribeError, EstimatorMissing, InputError, SpaceError, ValueError) as error:
         return _refuse(str(error))
     except BrokenPipeError:
         # The reader has closed the pipe; without this Python would report it again at its end.

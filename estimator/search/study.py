@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from ..cost import DEFAULTS, UnitCosts
+from ..inputs import MOST_WRITTEN, read_text
 from ..modulus import parse_modulus
 from ..noise.digits import gadget_length
 from ..outputs import write
@@ -76,7 +77,7 @@ class Part:
 def read(path: Path) -> dict[str, Any]:
     """A file of sweeps; BoundsError names what is wrong with it."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        document = tomllib.loads(read_text(path, MOST_WRITTEN))
     except tomllib.TOMLDecodeError as error:
         raise BoundsError(f"{path}: {error}. It holds {TABLES}") from None
     tables = document.keys() - {"title", "costs"}

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 from ..describe import DescribeError, describe_somewhere, read_descriptions
+from ..inputs import MOST_WRITTEN, InputError, read_text
 from ..options import TIMEOUT_USES, unused
 from ..outputs import beside, check, protected, template, write
 from ..paths import ROOT
@@ -77,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
         run = {"check": _check, "record": _record, "confirm": _confirm}[options.command]
         code = run(descriptions, options) if descriptions else 0
         return 2 if refused else code
-    except (DescribeError, live.EstimatorMissing, OSError, ValueError) as error:
+    except (DescribeError, InputError, live.EstimatorMissing, OSError, ValueError) as error:
         print(f"pirlab-security: {error}", file=sys.stderr)
         return 2
 
@@ -95,8 +96,10 @@ def _descriptions(options: argparse.Namespace, parser: argparse.ArgumentParser) 
     for path in options.descriptions or []:
         try:
             found += [(f"{path}: description {i}", d) for i, d in enumerate(read_descriptions(path), 1)]
-        except (DescribeError, OSError, UnicodeDecodeError) as error:
+        except DescribeError as error:
             refused.append(f"{path}: {error}")
+        except InputError as error:
+            refused.append(str(error))
     if not options.descriptions:
         rows = [
             {"id": str(path), "parameters": str(path), "records": options.records, "record_bits": options.record_bits}
@@ -112,7 +115,7 @@ def _audit(options: argparse.Namespace) -> int:
     """Writes the document of the audit; the table of published sets is named relative to the repository."""
     from .audit import audit
 
-    experiment = tomllib.loads(options.experiment.read_text(encoding="utf-8-sig"))
+    experiment = tomllib.loads(read_text(options.experiment, MOST_WRITTEN))
     descriptions = read_descriptions(options.descriptions)
     for number, problem in enumerate(map(unusable, descriptions), 1):
         if problem is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.records import InputError
+from pirlab_estimator.inputs import InputError, read_text
 from pirlab_estimator.security.attacks import BROKEN_BELOW
 
 SCHEMA = "pirlab/audit/1"
@@ -51,7 +51,7 @@ def load_audit(path: Path | None) -> Audit:
     if not path.is_file():
         raise InputError(path, None, "no such file", "Run `make reproduce ONLY=security/audit`")
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_text(path))
     except ValueError as error:
         raise InputError(path, None, f"is not JSON ({error})", "Delete it and run `make reproduce`") from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:

@@ -3,6 +3,7 @@ import os
 import re
 from pathlib import Path
 
+from pirlab_estimator.inputs import InputError
 from pirlab_workflow.experiments import load_profile
 from pirlab_workflow.files import PlanError, figure_code, read_lines
 from pirlab_workflow.plan import Plan
@@ -12,7 +13,7 @@ from snakemake.exceptions import WorkflowError
 
 try:
     PLAN = Plan(load_profile(config))
-except PlanError as error:
+except (InputError, PlanError) as error:
     raise WorkflowError(str(error)) from None
 
 PROFILE = PLAN.profile["profile"]
