@@ -1,5 +1,7 @@
 """The list of faults that the tests find: each can still be put in, and names tests that exist."""
 
+import subprocess
+
 import mutations
 import pytest
 from pirlab_workflow.files import ROOT
@@ -14,3 +16,31 @@ def test_a_mutation_still_fits_its_file(name):
         assert all((ROOT / place.split("::")[0]).exists() for place in mutation["tests"])
     with pytest.raises(ValueError, match="does not have"):
         mutations.mutated("", mutation)
+
+
+@pytest.mark.parametrize(
+    ("tests", "codes", "expected"),
+    [
+        (["tests/x.py"], [1], True),
+        (["tests/x.py"], [0], False),
+        (["tests/x.py"], [2], False),  # not collected
+        (["tests/x.py"], [4], False),  # no such file
+        (["tests/x.py"], [5], False),  # no test
+        (["cargo", "--lib"], [0, 101], True),
+        (["cargo", "--lib"], [0, 0], False),
+        (["cargo", "--lib"], [101], False),  # not compiled
+    ],
+)
+def test_a_fault_is_found_by_tests_that_ran_and_failed(tests, codes, expected, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("old")
+    monkeypatch.setenv("PIRLAB_VERIFY", "1")
+    left = list(codes)
+
+    def run(command, cwd, env):
+        assert (tmp_path / "file").read_text() == "new" and "PIRLAB_VERIFY" not in env
+        return subprocess.CompletedProcess(command, left.pop(0))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    mutation = {"file": "file", "old": "old", "new": "new", "tests": tests}
+    assert mutations.caught(tmp_path, mutation) is expected
+    assert not left and (tmp_path / "file").read_text() == "old"
