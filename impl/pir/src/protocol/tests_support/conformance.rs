@@ -47,8 +47,13 @@ fn two_of(shapes: &[(u64, u64)]) -> Vec<(u64, u64)> {
 }
 
 pub fn conforms_at_two<S: Protocol>(params: &S::Set, shapes: &[(u64, u64)], queries: u64, updates: u64) {
+    let mut setups = all_setups().to_vec();
+    if in_full() {
+        // Each with the other number of threads too.
+        setups.extend(all_setups().map(|(of, kernel, threads, repetitions)| (of, kernel, 3 - threads, repetitions)));
+    }
     for shape in two_of(shapes) {
-        check_in::<S>(params, shape, queries, updates, &all_setups());
+        check_in::<S>(params, shape, queries, updates, &setups);
     }
 }
 
@@ -58,18 +63,21 @@ pub fn conforms_at_others<S: Protocol>(params: &S::Set, shapes: &[(u64, u64)], q
     }
 }
 
-/// Contents of a database, kernel path and threads of a run.
-type Setup = (&'static str, Kernel, usize);
+/// Contents of a database, kernel path, threads and repetitions of a run.
+type Setup = (&'static str, Kernel, usize, u64);
 
-/// Seeded, all-zero and all-one databases on the fastest path, and on the portable one a seeded one; all where tests run in full.
-fn all_setups() -> Vec<Setup> {
-    let contents = ["seeded:07", "constant:00", "constant:ff"];
-    let portable = if in_full() { &contents[..] } else { &contents[..1] };
-    let paths = [(&contents[..], Kernel::best(), 1), (portable, Kernel::Scalar, 2)];
-    paths
-        .into_iter()
-        .flat_map(|(sources, kernel, threads)| sources.iter().map(move |of| (*of, kernel, threads)))
-        .collect()
+/// Seeded, all-zero and all-one databases on the fastest path and on the portable one, on one thread and on two. A run of one repetition has no
+/// warm-up and is prepared once.
+fn all_setups() -> [Setup; 6] {
+    let (best, portable, few) = (Kernel::best(), Kernel::Scalar, if in_full() { 2 } else { 1 });
+    [
+        ("seeded:07", best, 1, 2),
+        ("constant:00", best, 2, 2),
+        ("constant:ff", best, 1, 2),
+        ("seeded:07", portable, 2, 2),
+        ("constant:00", portable, 1, few),
+        ("constant:ff", portable, 2, few),
+    ]
 }
 
 /// What a protocol does at a shape, on the fastest path with random contents; in all setups where tests run in full.
@@ -85,9 +93,9 @@ fn check_in<S: Protocol>(params: &S::Set, (records, bits): (u64, u64), queries: 
     let shape = Shape::new(records, bits).unwrap();
     let workload = Workload::new(shape, queries, updates.min(records)).unwrap();
     let sizes = S::describe(params, &workload).unwrap();
-    for &(source, kernel, threads) in setups {
+    for &(source, kernel, threads, repetitions) in setups {
         let database = Database::open(source, shape).unwrap();
-        let options = Options { kernel, threads, repetitions: 2, seed: Some([5; 32]), noise_seconds: Some(0.2) };
+        let options = Options { kernel, threads, repetitions, seed: Some([5; 32]), noise_seconds: Some(0.2) };
         let mut run = Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
         run.prepare().unwrap();
         run.repetition().unwrap();
