@@ -15,6 +15,7 @@ use pir::core::record::Status;
 use serde::{Deserialize, Serialize};
 
 use super::job::{Job, Step};
+use super::row::Asked;
 use crate::lines::received;
 
 /// An order to a worker; `R` is its row.
@@ -65,15 +66,12 @@ pub struct Worker<J: Job> {
     child: Child,
     orders: ChildStdin,
     replies: Receiver<String>,
-    /// What is left of the row's time by the clock on the wall.
-    left: Option<Duration>,
-    /// Seconds that the worker may have a processor.
-    limit: Option<f64>,
+    limit: Option<Limit>,
     reports: PhantomData<fn() -> J>,
 }
 
 impl<J: Job> Worker<J> {
-    /// Starts a worker and hands it its row, which may take `limit` seconds of processor time in all.
+    /// Starts a worker and hands it its row, each of whose threads may take `limit` seconds of processor time in all.
     pub fn start(row: &J::Row, limit: Option<f64>) -> Result<Self, Lost> {
         let program = std::env::current_exe().map_err(|e| Lost::failed(format!("this program's own file: {e}")))?;
         let mut child = Command::new(program)
@@ -87,8 +85,8 @@ impl<J: Job> Worker<J> {
             return Err(Lost::failed("the worker has no pipes"));
         };
         let replies = received(output, || ());
-        let left = limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
-        let mut worker = Self { child, orders, replies, left, limit, reports: PhantomData };
+        let limit = limit.and_then(|seconds| Limit::new(seconds, row.threads()));
+        let mut worker = Self { child, orders, replies, limit, reports: PhantomData };
         worker.order(&Order::Row(Box::new(row.clone()))).map(|_| worker)
     }
 
@@ -103,10 +101,14 @@ impl<J: Job> Worker<J> {
         if self.orders.write_all(line.as_bytes()).and_then(|()| self.orders.flush()).is_err() {
             return Err(self.died());
         }
-        match self.reply() {
+        let reply = match &mut self.limit {
+            Some(limit) => limit.wait(&self.replies, self.child.id()),
+            None => self.replies.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match reply {
             Err(RecvTimeoutError::Disconnected) => Err(self.died()),
             Err(RecvTimeoutError::Timeout) => {
-                let limit = self.limit.unwrap_or_default();
+                let limit = self.limit.as_ref().map_or(0.0, |limit| limit.seconds);
                 Err(Lost { status: Status::Timeout, reason: format!("took longer than its limit of {limit} s") })
             }
             Ok(text) => match serde_json::from_str(&text) {
@@ -115,30 +117,6 @@ impl<J: Job> Worker<J> {
                 Ok(Reply::Failed(reason)) => Err(Lost::failed(reason)),
                 Err(e) => Err(Lost::failed(format!("the worker answered something else: {e}"))),
             },
-        }
-    }
-
-    /// The next reply; `Timeout` once the worker has used up its processor time, or uses none any more. The time that other programs take
-    /// from it is not its own.
-    fn reply(&mut self) -> Result<String, RecvTimeoutError> {
-        let (Some(limit), Some(mut wait)) = (self.limit, self.left) else {
-            return self.replies.recv().map_err(|_| RecvTimeoutError::Disconnected);
-        };
-        let start = Instant::now();
-        let (mut before, mut moved) = (0.0, start);
-        loop {
-            let reply = self.replies.recv_timeout(wait);
-            self.left = self.left.map(|left| left.saturating_sub(start.elapsed()));
-            if reply != Err(RecvTimeoutError::Timeout) {
-                return reply;
-            }
-            let Some(used) = processor_seconds(self.child.id()).filter(|&used| used < limit) else { return reply };
-            if used > before {
-                (before, moved) = (used, Instant::now());
-            } else if moved.elapsed() > PATIENCE {
-                return reply;
-            }
-            wait = Duration::from_secs_f64((limit - used).clamp(0.1, 1.0));
         }
     }
 
@@ -155,6 +133,45 @@ impl<J: Job> Drop for Worker<J> {
         // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// The time that a row may take.
+struct Limit {
+    /// Seconds that each of its threads may have a processor.
+    seconds: f64,
+    /// A system counts the processor time of all threads together.
+    threads: u64,
+    /// What is left of `seconds` by the clock on the wall.
+    left: Duration,
+}
+
+impl Limit {
+    /// `None` where no clock counts so many seconds.
+    fn new(seconds: f64, threads: u64) -> Option<Self> {
+        Some(Self { seconds, threads, left: Duration::try_from_secs_f64(seconds).ok()? })
+    }
+
+    /// The next reply of a process; `Timeout` once it has used up its processor time, or uses none any more. The time that other programs take
+    /// from it is not its own.
+    fn wait(&mut self, replies: &Receiver<String>, process: u32) -> Result<String, RecvTimeoutError> {
+        let (threads, left, start) = (self.threads as f64, self.left, Instant::now());
+        let (mut wait, mut before, mut moved) = (left, 0.0, start);
+        loop {
+            let reply = replies.recv_timeout(wait);
+            self.left = left.saturating_sub(start.elapsed());
+            if reply != Err(RecvTimeoutError::Timeout) {
+                return reply;
+            }
+            let most = self.seconds * threads;
+            let Some(used) = processor_seconds(process).filter(|&used| used < most) else { return reply };
+            if used > before {
+                (before, moved) = (used, Instant::now());
+            } else if moved.elapsed() > PATIENCE {
+                return reply;
+            }
+            wait = Duration::from_secs_f64(((most - used) / threads).clamp(0.1, 1.0));
+        }
     }
 }
 
@@ -180,3 +197,7 @@ fn how_it_ended(status: ExitStatus) -> String {
     }
     format!("the worker ended early: {status}")
 }
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests;

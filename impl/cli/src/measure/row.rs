@@ -15,11 +15,15 @@ pub trait Asked: Clone + Serialize + DeserializeOwned {
     /// The name of the schema of its group files.
     const GROUP_SCHEMA: &'static str;
     fn run(&self) -> Run<'_>;
+    /// Threads that work at the same time.
+    fn threads(&self) -> u64 {
+        1
+    }
 }
 
-/// A row of group files of that schema, by the fields that all kinds of rows have.
+/// A row of group files of that schema, by the fields that all kinds of rows have, and that of its threads, if it has one.
 macro_rules! asked {
-    ($row:ty, $schema:literal) => {
+    ($row:ty, $schema:literal $(, $threads:ident)?) => {
         impl Asked for $row {
             const GROUP_SCHEMA: &'static str = $schema;
 
@@ -34,6 +38,10 @@ macro_rules! asked {
                     predicted_seconds: self.predicted_seconds,
                 }
             }
+
+            $(fn threads(&self) -> u64 {
+                self.$threads
+            })?
         }
     };
 }

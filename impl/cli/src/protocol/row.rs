@@ -81,7 +81,7 @@ fn database() -> String {
     DATABASE.into()
 }
 
-asked!(Row, "group");
+asked!(Row, "group", threads);
 
 impl Row {
     /// Hash of all that decides what a record of this row says: the resolved set, whose hash has what `with` sets, the row and the
