@@ -24,7 +24,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
     try:
         if path.stat().st_size > most:
             raise InputError(path, None, f"has more than {most >> 20} MiB", "Give a smaller file")
-        return path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8").removeprefix("\ufeff")
     except OSError as error:
         raise InputError(path, None, error.strerror or str(error), "Check the path and its permissions") from None
     except UnicodeDecodeError as error:

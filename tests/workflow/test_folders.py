@@ -56,11 +56,11 @@ def test_recipes_take_names_from_the_environment():
     assert refused.returncode == 2 and "RESULTS has a dollar sign" in refused.stderr
 
 
-@pytest.mark.parametrize("target", ["calibrate", "explorer"])
-def test_targets_that_draw_or_measure_alone_refuse_the_same_names(target):
+@pytest.mark.parametrize("target", ["calibrate", "explorer", "reference"])
+def test_targets_that_draw_measure_or_pack_alone_refuse_the_same_names(target):
     """By make itself, which is not to build anything."""
     command = ["make", "--no-print-directory", "--old-file=build", target, f"VENV={TOOLS}"]
-    names = dict.fromkeys(("RESULTS", "FIGURES"), "~/o'brien")
+    names = dict.fromkeys(("RESULTS", "FIGURES", "OUT"), "~/o'brien")
     done = subprocess.run(command, cwd=ROOT, env=os.environ | names, capture_output=True, text=True)
     said = done.stdout + done.stderr
     assert done.returncode == 2 and "begins with `~`, which the shell did not replace" in said, said
