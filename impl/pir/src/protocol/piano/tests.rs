@@ -7,7 +7,7 @@ use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::{Shape, Workload};
 use crate::protocol::tests_support::{
-    ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, read, refuses_impossible_changes,
+    ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, left_of, read, refuses_impossible_changes,
 };
 
 use super::layout::Layout;
@@ -428,4 +428,18 @@ fn a_state_is_for_its_owner_alone() {
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
+}
+
+#[test]
+fn keys_are_wiped() {
+    let (shape, mut context) = (Shape::new(1000, 64).unwrap(), context(Kernel::best(), 1));
+    let database = Database::seeded([4; 16], shape);
+    let (mut server, mut client) = parties(&small(), &database, &mut context);
+    exchange(&mut server, &mut client, &[17], &mut context).unwrap();
+    client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+    let [now, next] = [&client.client.window, &client.client.next].map(|window| window.as_ref().unwrap().key.0);
+    assert_ne!(now, next);
+    assert_eq!(left_of(now, Box::new(client)), 0);
+    let window = Window::of_key(&Layout::new(&small(), shape).unwrap(), Seed(next));
+    assert_eq!(left_of(next, Box::new(window)), 0);
 }

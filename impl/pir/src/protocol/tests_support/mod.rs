@@ -5,6 +5,7 @@ mod conformance;
 mod secrets;
 mod toy;
 mod watchdog;
+mod wiped;
 mod wire;
 
 pub use bad_messages::withstands;
@@ -16,4 +17,5 @@ pub use conformance::{
 pub use secrets::{noise_is, noise_variance};
 pub use toy::{ALL_SHAPES, committed, context, in_full, read, refuses, set_text, small_set, up_to};
 use toy::{parties, parties_of};
+pub use wiped::left_of;
 pub use wire::refuses_impossible_changes;

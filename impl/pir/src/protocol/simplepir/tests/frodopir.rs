@@ -11,9 +11,11 @@ use crate::core::protocol::{Client as _, Context, Request};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::{Shape, Workload};
+use crate::protocol::simplepir::ahead::Ahead;
 use crate::protocol::simplepir::{FrodoPir, Set};
 use crate::protocol::tests_support::{
-    ALL_SHAPES, committed, conformance, context, read, refuses_impossible_changes, retrieves_long_records, set_text,
+    ALL_SHAPES, committed, conformance, context, left_of, read, refuses_impossible_changes, retrieves_long_records,
+    set_text,
 };
 
 const MODULI: &str =
@@ -157,5 +159,15 @@ fn sizes_of_its_paper() {
                 sizes.payload_bytes("hint") / 500 + sizes.payload_bytes("query") + sizes.payload_bytes("answer");
             assert_eq!((whole + 512) / 1024, 271);
         }
+    }
+}
+
+#[test]
+fn what_is_made_ahead_is_wiped() {
+    let [key, body, products] = [0x0102_0304, 0x0506_0708, 0x090a_0b0cu32];
+    let ahead = || Ahead { key: vec![key; 64].into(), body: vec![body; 64], products: vec![products; 64].into() };
+    for (word, is_secret) in [(key, true), (body, false), (products, true)] {
+        let left = left_of(bytemuck::cast([word; 4]), ahead());
+        assert_eq!(left == 0, is_secret, "{word:x}: {left}");
     }
 }

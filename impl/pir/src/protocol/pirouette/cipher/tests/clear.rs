@@ -6,7 +6,7 @@ use rand::Rng;
 use ring::Kernel;
 
 use super::super::aes::*;
-use crate::protocol::tests_support;
+use crate::protocol::tests_support::{self, left_of};
 
 fn bytes(hex: &str) -> State {
     std::array::from_fn(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).unwrap())
@@ -69,4 +69,13 @@ fn the_last_rounds_make_what_is_needed() {
     assert_eq!(needed(4)[8], [0, 5, 10, 15]);
     assert!(needed(0)[0].is_empty());
     assert_eq!(sizes(16), [16; 11]);
+}
+
+#[test]
+fn round_keys_are_wiped() {
+    let key = bytes("2b7e151628aed2a6abf7158809cf4f3c");
+    let keys = RoundKeys::new(&key);
+    for round in 0..=ROUNDS {
+        assert_eq!(left_of(*keys.of(round), Box::new(RoundKeys::new(&key))), 0, "round {round}");
+    }
 }
