@@ -443,3 +443,18 @@ fn keys_are_wiped() {
     let window = Window::of_key(&Layout::new(&small(), shape).unwrap(), Seed(next));
     assert_eq!(left_of(next, Box::new(window)), 0);
 }
+
+/// A client that has read the whole database refuses one part more, as it does any other that is out of its turn.
+#[test]
+fn a_part_after_the_last_is_refused() {
+    let (shape, mut context) = (Shape::new(1000, 64).unwrap(), context(Kernel::best(), 1));
+    let ((server, mut client), parts) = unread(shape, &Database::seeded([4; 16], shape), &mut context);
+    client.client.receive(server.server.publish(), &mut context).unwrap();
+    for part in &parts {
+        client.client.receive(part.clone(), &mut context).unwrap();
+    }
+    let (name, frame) = parts[0][0].clone();
+    let more = vec![(name, frame.numbered(parts.len() as u16))];
+    let error = client.client.receive(more, &mut context).unwrap_err().to_string();
+    assert!(error.contains("came out of its order"), "{error}");
+}
