@@ -274,7 +274,7 @@ impl protocol::Client for Client {
             self.next = Some(Window::new(&layout, &mut context.rng));
             self.seconds = 0.0;
         }
-        let window = self.next.as_mut().filter(|window| window.parts == part);
+        let window = self.next.as_mut().filter(|window| window.parts == part && part < layout.parts());
         let window = window.ok_or_else(|| Error::message("database", format!("part {part} came out of its order.")))?;
         let clock = context.clock.clone();
         let (read, seconds) = clock.measure(|| window.read(&layout, &words(message.payload()), context));
