@@ -308,7 +308,7 @@ def stale_date(stale: dict[str, str], name: str, path: str, finished: Any) -> st
     """Date of a stale record, None if it is fresh; paths match by their end, ids exactly."""
     ends = (date for key, date in stale.items() if "/" in key and path.endswith(key))
     hit = stale[name] if name in stale else next(ends, None)
-    return str(finished or "date unknown")[:10] + hit if hit in REMARKS.values() else hit
+    return str(finished or "date unknown")[:10] + hit if hit is not None and hit in REMARKS.values() else hit
 
 
 def model_error(tables: Iterable[Path]) -> str:
