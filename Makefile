@@ -6,7 +6,7 @@ RESULTS ?= results
 FIGURES ?= figures/out
 export PROFILE RESULTS FIGURES ONLY OUT
 export FOLDER := $(CURDIR)
-# What programs keep or write for a while lies in this folder, because the home folder may not be writable.
+# Programs put caches and temporary files in this folder, because the home folder may not be writable.
 export XDG_CACHE_HOME := $(FOLDER)/.cache
 export MPLCONFIGDIR := $(FOLDER)/.cache/matplotlib
 export PIP_CACHE_DIR := $(FOLDER)/.cache/pip

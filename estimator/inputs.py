@@ -1,8 +1,8 @@
-"""Reads the files that programs here are given, and has the error for those that cannot be used."""
+"""Reads input files, and defines the error for those that cannot be used."""
 
 from pathlib import Path
 
-#: Most bytes of a file, and of one that a person writes: more than any that is meant.
+#: The largest file that is read, and the largest that a person may have written, in bytes.
 MOST_BYTES, MOST_WRITTEN = 256 << 20, 1 << 20
 
 

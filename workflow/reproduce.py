@@ -96,7 +96,7 @@ class Workflow:
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with naming(self.log), self.log.open("a") as log:
             log.write(f"\n$ snakemake {' '.join(arguments)}\n")
-        with self.log.open("a") as log:
+            log.flush()
             return subprocess.Popen(
                 [sys.executable, "-m", "snakemake", *arguments, *self.options],
                 stdin=subprocess.DEVNULL,

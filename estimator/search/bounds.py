@@ -39,7 +39,7 @@ BUDGETS = {
     ),
     "serves": Budget("hint_serves", "queries that a hint serves", "have a client keep a hint that wears out"),
 }
-#: Those that have no option --max-NAME.
+#: Budgets without an option --max-NAME of their own.
 OWN = ("updates", "serves")
 
 #: Those in seconds; the others are in bytes.

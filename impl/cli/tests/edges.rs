@@ -103,7 +103,7 @@ fn batches_answer_line_by_line() {
     }
 }
 
-/// A line beyond the limit is answered by its number, and the next line is read as ever.
+/// The answer to a line beyond the limit names its number, and the next line is answered as usual.
 #[test]
 fn a_line_of_a_batch_has_a_limit() {
     let lab = Lab::new();
@@ -153,7 +153,7 @@ fn records_tell_the_contents_of_a_file() {
     }
 }
 
-/// They tell the keys as well, and the bytes that were measured rather than those that the file has by then; of what was skipped, nothing.
+/// A record has the digest of the keys too, and of the bytes that were measured, even if the file has changed since. A skipped row has none.
 #[test]
 fn records_tell_what_was_measured() {
     let lab = Lab::new();

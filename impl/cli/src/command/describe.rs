@@ -49,7 +49,7 @@ pub struct Args {
         "parameters", "with", "records", "record_bits", "queries", "updates", "streamed", "json",
     ])]
     batch: bool,
-    /// With --batch, file of the answers, which are written when the last request is answered; - is standard output.
+    /// With --batch, file to which all answers are written after the last request; - is standard output.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Folder of the parameter sets (params).

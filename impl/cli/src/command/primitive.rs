@@ -37,7 +37,7 @@ enum Command {
         /// {"id", "error"}.
         #[arg(long, required = true)]
         batch: bool,
-        /// File of the answers, which are written when the last request is answered; - is standard output.
+        /// File to which all answers are written after the last request; - is standard output.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },

@@ -43,7 +43,8 @@ pub struct Args {
     /// Bits of one record.
     #[arg(long, value_name = "W", value_parser = parse_count, required_unless_present = "group")]
     record_bits: Option<u64>,
-    /// File of the record (JSON), of which there is none without it; - is standard output. A link is followed; a device or a pipe is written into.
+    /// File to which the record is written (JSON); - is standard output. Without it no record is written. A link is followed; a device or a
+    /// pipe is written into.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The database: seeded:HEX (record i is the output of a generator), file:PATH (records of W bits back to back), or

@@ -138,16 +138,16 @@ impl<J: Job> Drop for Worker<J> {
 
 /// The time that a row may take.
 struct Limit {
-    /// Seconds that each of its threads may have a processor.
+    /// Seconds of processor time that each of its threads may use.
     seconds: f64,
-    /// A system counts the processor time of all threads together.
+    /// Number of threads, because a system counts their processor time together.
     threads: u64,
-    /// What is left of `seconds` by the clock on the wall.
+    /// Wall-clock time that is left of `seconds`.
     left: Duration,
 }
 
 impl Limit {
-    /// `None` where no clock counts so many seconds.
+    /// `None`, which is no limit, if a [`Duration`] cannot hold the seconds.
     fn new(seconds: f64, threads: u64) -> Option<Self> {
         Some(Self { seconds, threads, left: Duration::try_from_secs_f64(seconds).ok()? })
     }

@@ -15,13 +15,13 @@ pub trait Asked: Clone + Serialize + DeserializeOwned {
     /// The name of the schema of its group files.
     const GROUP_SCHEMA: &'static str;
     fn run(&self) -> Run<'_>;
-    /// Threads that work at the same time.
+    /// Number of threads that work at the same time.
     fn threads(&self) -> u64 {
         1
     }
 }
 
-/// A row of group files of that schema, by the fields that all kinds of rows have, and that of its threads, if it has one.
+/// Implements [`Asked`] for a row of group files of that schema. A row with threads names the field of their number last.
 macro_rules! asked {
     ($row:ty, $schema:literal $(, $threads:ident)?) => {
         impl Asked for $row {

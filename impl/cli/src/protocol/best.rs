@@ -36,8 +36,8 @@ impl Row {
     }
 }
 
-/// Finds the parameter file of a command line: see [`find_set`]; of a protocol's name the best set for the workload. `with` are the values
-/// that the command line replaces.
+/// Finds the parameter file that a command line names (see [`find_set`]). For a protocol's name it takes the best set for the workload.
+/// `with` has the values that the command line replaces.
 pub fn find_set_for(parameters: &Path, root: Option<&Path>, workload: &Workload, with: &With) -> Outcome<PathBuf> {
     let folder = root.unwrap_or(Path::new(PARAMS_ROOT));
     let name = parameters.to_string_lossy();

@@ -205,7 +205,8 @@ impl Job for Plan {
     }
 }
 
-/// What tells a database from others: its source, with the SHA-256 of its keys (64 bits each, lowest byte first), and that of a file's records.
+/// The source of a database, which ends with the SHA-256 of its keys if it has keys (64 bits each, lowest byte first), and the SHA-256 of the
+/// records that a file holds.
 type Identity = (String, Option<String>);
 
 fn identity(database: &Database) -> Outcome<Identity> {
@@ -224,7 +225,7 @@ pub struct Report {
     pub measured: Measured,
     /// Memory that the process took.
     pub memory: MemoryUse,
-    /// What was measured, as it was before.
+    /// The database, as it was before the measurement.
     pub identity: Identity,
 }
 

@@ -11,7 +11,7 @@ use crate::measure::run::{MOST_REPETITIONS, Run, kernel, repetitions};
 
 /// The default database.
 pub const DATABASE: &str = "seeded:0";
-/// What is between a database and the file of its keys.
+/// Separates a database from the file of its keys.
 pub const KEYS: &str = ",keys=";
 
 /// One parameter set at one database shape.

@@ -43,7 +43,7 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// None yet, of `each` words.
+    /// An empty table for entries of `each` words.
     pub fn new(each: usize) -> Self {
         Self { numbers: HashMap::new(), words: Vec::new(), each }
     }

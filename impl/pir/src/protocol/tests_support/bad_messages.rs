@@ -21,8 +21,7 @@ use crate::core::transcript::Link;
 use crate::core::wire::{Frame, HEADER_BYTES};
 use crate::core::workload::{Shape, Workload};
 
-/// Time for messages of all kinds; when it is used up, as much at each place for those that are refused early, then those that the wire
-/// refuses.
+/// Time for messages of all kinds. After it, each place has as much again for messages that are refused early, and the parser takes the rest.
 const TIME: Duration = Duration::from_millis(400);
 /// The same where tests run in full.
 const LONG_TIME: Duration = Duration::from_secs(20);
@@ -87,13 +86,13 @@ const ALL: [Change; 8] = [
 /// The messages that came to a place.
 #[derive(Debug, Default)]
 struct Count {
-    /// To its party.
+    /// Messages that its party received.
     party: u64,
-    /// Of these, those that it took.
+    /// Messages of these that it took.
     taken: u64,
-    /// To the parser of frames, which lets none pass.
+    /// Messages that the parser of frames received, which lets none pass.
     parser: u64,
-    /// What they took after the time for all kinds.
+    /// Time that messages took after the time for all kinds.
     early: Duration,
 }
 
@@ -179,7 +178,7 @@ impl<'a, S: Protocol> Exchange<'a, S> {
         all.into_iter().filter(|&place| !self.honest(place, &mut rng).is_empty()).collect()
     }
 
-    /// Hands a message over; whether it was taken. What a party that takes it does is of the right size, and others are served.
+    /// Hands a message over, and says whether the party took it. A party that takes one does something of the right size, and others are served.
     fn send(&mut self, place: Place, messages: Messages, request: Request) -> Result<()> {
         match place {
             Place::Request => {
@@ -213,7 +212,7 @@ impl<'a, S: Protocol> Exchange<'a, S> {
                 self.victim.client.receive(self.published.clone(), &mut self.context).unwrap();
                 let number = messages.first().map(|(_, part)| usize::from(part.number()));
                 if let Err(error) = self.victim.client.receive(messages, &mut self.context) {
-                    // The part whose turn it is is taken all the same.
+                    // The victim still takes the part whose turn it is.
                     let next = self.read % self.streamed.len();
                     self.victim.client.receive(self.streamed[next].clone(), &mut self.context).unwrap();
                     self.read = next + 1;
@@ -232,7 +231,7 @@ impl<'a, S: Protocol> Exchange<'a, S> {
             }
             Place::Update => {
                 self.client.update(&messages, &mut self.context)?;
-                // It believes its server, until it makes the offline exchange again.
+                // The client believed its server, so it makes the offline exchange again.
                 let mut again = self.fresh();
                 std::mem::swap(&mut again.client, &mut self.client.client);
                 self.connect(again);

@@ -31,7 +31,7 @@ impl<T: Debug + Send + 'static> Watchdog<T> {
         Self(steps)
     }
 
-    /// Says what the test does next.
+    /// Records what the test does next.
     pub fn step(&self, step: T) {
         *self.0.lock().unwrap() = Some((Instant::now(), step));
     }

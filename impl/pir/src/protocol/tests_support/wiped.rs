@@ -1,19 +1,19 @@
-//! What is left of secrets in memory that is given back. An allocator that looks is a whole program's: this one is that of this crate's tests.
+//! Finds what is left of secrets in freed memory. A program has one allocator, so this one serves all tests of this crate.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// Looks at what a thread gives back while that thread asks for it.
+/// An allocator that searches the memory that a thread frees, while that thread asks for it.
 struct Looking;
 
-// Of each thread: tests run side by side.
+// Each thread has its own, because tests run side by side.
 thread_local! {
     static LOOKS: Cell<bool> = const { Cell::new(false) };
     static SECRET: Cell<[u8; 16]> = const { Cell::new([0; 16]) };
     static FOUND: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: the system's allocator does all; looking changes none of its memory.
+// SAFETY: the system's allocator does all the work, and the search only reads.
 unsafe impl GlobalAlloc for Looking {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
@@ -52,7 +52,7 @@ static ALLOCATOR: Looking = Looking;
 pub fn left_of<T>(secret: [u8; 16], value: T) -> usize {
     SECRET.set(secret);
     FOUND.set(0);
-    // Else the compiler may leave out memory that nobody looks at.
+    // Without this the compiler may remove memory that nobody reads.
     let value = std::hint::black_box(value);
     LOOKS.set(true);
     drop(value);
