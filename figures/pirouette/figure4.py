@@ -141,15 +141,29 @@ def drawn(owner: str, kind: str | None, record_bits: int) -> bool:
 
 def shown(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of the figure with the series each belongs to: one thread, and of equal ones a record before a
-    prediction, and that with the fewest repetitions."""
+    prediction, then the set that serves most databases of its series with the fewest changes and repetitions."""
+    series = [
+        record | {"series": series_id(record["protocol"], record["set"], record["source_kind"])}
+        for record in rows
+        if record["threads"] == 1 and drawn(record["protocol"], record["source_kind"], record["record_bits"])
+    ]
+    served: dict[tuple[str, str], set[tuple[int, int]]] = {}
+    for record in series:
+        served.setdefault(file_of(record), set()).add((record["records"], record["record_bits"]))
+
+    def rank(record: dict[str, Any]) -> tuple[bool, int, int, int]:
+        changes = record["set"].count("=")
+        return predicted(record), -len(served[file_of(record)]), changes, record["repetitions"] or 0
+
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for record in sorted(rows, key=lambda record: (predicted(record), record["repetitions"] or 0)):
-        owner, kind = record["protocol"], record["source_kind"]
-        if record["threads"] == 1 and drawn(owner, kind, record["record_bits"]):
-            series = series_id(owner, record["set"], kind)
-            place = (series, record["records"], record["record_bits"])
-            found.setdefault(place, record | {"series": series})
+    for record in sorted(series, key=rank):
+        found.setdefault((record["series"], record["records"], record["record_bits"]), record)
     return sorted(found.values(), key=lambda record: (record["records"], record["record_bits"], record["series"]))
+
+
+def file_of(record: dict[str, Any]) -> tuple[str, str]:
+    """A row's series, and the file that its set is in, whatever values a row changes."""
+    return record["series"], record["set"].split(" with ")[0]
 
 
 def shapes(data: Figure4) -> tuple[list[int], list[int]]:

@@ -233,7 +233,7 @@ def test_group_file_follows_the_contract():
         "record_bits": 16,
         "queries": 1,
         "updates": 0,
-        "repetitions": 3,
+        "repetitions": 2,
         "threads": 1,
         "database": "seeded:0f4a",
         "kernel": "auto",
