@@ -28,6 +28,8 @@ from pirlab_estimator.security.attacks import CIPHER_BITS, FAST_TOLERANCE
 
 SHAPE = Shape(1 << 18, 512)
 COSTS = UnitCosts.load(DEFAULTS)
+#: Descriptions come from the binary.
+pytestmark = pytest.mark.usefixtures("binary")
 
 RINGS = [
     {"degree": 2048, "modulus": rings.two_primes(2048, bits), "secret": {"kind": "ternary"}, "error": {"stddev": s}}
@@ -125,12 +127,6 @@ SMALL["cwpir"] = {
     "switch.body_modulus": [6, 3],
 }
 SMALL["inspire0"] = SMALL["ypir"] | {"body": ["packed", "merged"]}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def with_binary(binary):
-    """Descriptions come from the binary."""
-    assert binary
 
 
 @pytest.fixture(scope="module")

@@ -19,12 +19,8 @@ from pirlab_estimator.search.walk import Least, walk
 from pirlab_estimator.sets import resolve
 
 COSTS = UnitCosts.load(DEFAULTS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def with_binary(binary):
-    """Descriptions come from the binary."""
-    assert binary
+#: Descriptions come from the binary.
+pytestmark = pytest.mark.usefixtures("binary")
 
 
 @pytest.mark.slow
