@@ -71,6 +71,18 @@ def describe(root, binary) -> Callable[..., dict[str, Any]]:
     return described
 
 
+@pytest.fixture
+def measure(binary, tmp_path) -> Callable[..., dict[str, Any]]:
+    """The record of a run of a parameter file with these options, without a probe of bandwidth."""
+
+    def measured(parameters: Path, *options: str) -> dict[str, Any]:
+        command = [binary, "run", parameters, *options, "--no-probe", "--out", tmp_path / "record.json"]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        return json.loads((tmp_path / "record.json").read_text())
+
+    return measured
+
+
 @pytest.fixture(scope="session")
 def schemas(binary, tmp_path_factory) -> Path:
     """The JSON schemas that the binary writes of its own types."""

@@ -1,7 +1,5 @@
 """OnionPIR's chain against its authors' bound, the committed sets against their targets, and runs against the chain."""
 
-import json
-import subprocess
 from math import log2
 
 import pytest
@@ -72,23 +70,13 @@ RUNS += [(name, further) for name in SETS for further in ("one-hot", "binary") i
 @pytest.mark.parametrize(
     ("name", "further"), [RUNS[0], *(pytest.param(*run, marks=pytest.mark.slow) for run in RUNS[1:])]
 )
-def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further):
-    out = tmp_path / "r.json"
+def test_runs_have_the_noise_of_the_chain(root, measure, name, further):
     # Eight coordinates of the first dimension, a dimension of two and one of four, or three of two; none is empty.
-    command = [
-        binary,
-        "run",
-        root / f"params/onionpir/{name}.toml",
-        "--records",
-        "64",
-        "--record-bits",
-        str(SETS[name]),
-    ]
-    command += ["--with", "row_bits=3", "--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
+    options = ["--records", "64", "--record-bits", str(SETS[name]), "--with", "row_bits=3"]
+    options += ["--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
     # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index: twenty indices.
     seconds = "10" if (name, further) == ("original", "binary") else "1"
-    subprocess.run([*command, "--no-probe", "--noise-seconds", seconds, "--out", out], check=True, capture_output=True)
-    record = json.loads(out.read_text())
+    record = measure(root / f"params/onionpir/{name}.toml", *options, "--noise-seconds", seconds)
     (prediction,) = predict([record["description"]], security="recorded")
     measured = {s["stage"]: s for s in record["noise"]}
     assert set(measured) == {"leaf", "selector_body", "selector_mask", "first_dimension", "folding", "answer"}
