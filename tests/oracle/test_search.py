@@ -156,10 +156,7 @@ def exhaustive(space, evaluator, bounds):
     right = [
         Found(literal, each)
         for (combination, at), each in zip(asked, figures)
-        if each.refused is None
-        and bounds.reached(each)
-        and not bounds.exceeded(each)
-        and (literal := space.literal(combination, at)) is not None
+        if bounds.keeps(each) and (literal := space.literal(combination, at)) is not None
     ]
     return front_of(right)
 
