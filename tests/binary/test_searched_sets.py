@@ -1,6 +1,5 @@
 """The committed sets of params/searched/: what the searches of experiments/search/ give with the present sources."""
 
-import csv
 import json
 import shlex
 import subprocess
@@ -20,14 +19,13 @@ from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import labelled, resolve
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
+from places import EXPECTED, read_csv
 from tier import VERIFY
 
 SEARCHES = tomllib.loads((ROOT / "experiments/search/dominate.toml").read_text())["search"]
 BEST = tomllib.loads((ROOT / "experiments/search/comparison.toml").read_text())["search"]
 COSTS = UnitCosts.load(DEFAULTS)
-SAVED = {
-    line["experiment"]: line for line in csv.DictReader((ROOT / "results/searched/saved.csv").read_text().splitlines())
-}
+SAVED = {line["experiment"]: line for line in read_csv(ROOT / "results/searched/saved.csv")}
 
 GRIDS = {grid["name"]: grid for grid in tomllib.loads((ROOT / "experiments/search/grids.toml").read_text())["grid"]}
 
@@ -35,7 +33,7 @@ GRIDS = {grid["name"]: grid for grid in tomllib.loads((ROOT / "experiments/searc
 def along():
     """The lines of the committed sweep of every protocol: of each grid, by database."""
     found = {}
-    for line in csv.DictReader((ROOT / "results/searched/grids.csv").read_text().splitlines()):
+    for line in read_csv(ROOT / "results/searched/grids.csv"):
         database = int(line["records"]), int(line["record_bits"])
         found.setdefault(line["protocol"], {}).setdefault(database, []).append(line)
     return found
@@ -127,12 +125,11 @@ def test_each_printed_column_of_the_authors_has_a_search():
     """Of 1 GB and 8 GB, by protocol and kilobytes of keys and query, which tell columns apart."""
     printed = {}
     for table in (3, 4):
-        with (ROOT / f"experiments/expected/inspire-table{table}.csv").open(newline="") as file:
-            for line in csv.DictReader(file):
-                own = line["protocol"].startswith("InsPIRe") and line["metric"].startswith("upload")
-                if line["database"] in ("1GB", "8GB") and own and line["value"]:
-                    column = (table, line["database"], line["protocol"], line["config"])
-                    printed[column] = printed.get(column, 0) + int(line["value"])
+        for line in read_csv(EXPECTED / f"inspire-table{table}.csv"):
+            own = line["protocol"].startswith("InsPIRe") and line["metric"].startswith("upload")
+            if line["database"] in ("1GB", "8GB") and own and line["value"]:
+                column = (table, line["database"], line["protocol"], line["config"])
+                printed[column] = printed.get(column, 0) + int(line["value"])
     columns = {(*column[:3], kilobytes) for column, kilobytes in printed.items()}
     assert len(columns) == len(SEARCHES) == 30
     for line in SAVED.values():

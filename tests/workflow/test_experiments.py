@@ -1,6 +1,5 @@
 """Experiment files and profiles: what they expand to, and what is said of one that is wrong."""
 
-import csv
 import json
 import re
 import subprocess
@@ -13,6 +12,7 @@ from pirlab_workflow import experiments
 from pirlab_workflow.experiments import all_experiments, expand, load_experiment, load_profile, read_profile
 from pirlab_workflow.files import ROOT, PlanError
 from pirlab_workflow.plan import Plan
+from places import EXPECTED, read_csv
 
 PROFILES = ("tiny", "quick", "laptop", "paper")
 
@@ -400,19 +400,18 @@ def test_unknown_profile_lists_those_there_are():
         read_profile("quik")
 
 
-def test_papers_numbers_are_tidy(root):
+def test_papers_numbers_are_tidy():
     columns = ["paper", "table", "protocol", "database", "num_records", "record_bits"]
     columns += ["metric", "value", "unit", "config", "note"]
-    files = sorted((root / "experiments/expected").glob("*.csv"))
+    files = sorted(EXPECTED.glob("*.csv"))
     assert len(files) >= 30
     for path in files:
         if path.stem in ("headline", "inconsistencies") or path.stem.startswith("security-"):
             continue
-        with path.open(newline="") as file:
-            for line in csv.DictReader(file):
-                assert list(line) == columns, path.name
-                if line["value"] and line["unit"] != "formula":
-                    float(line["value"])
+        for line in read_csv(path):
+            assert list(line) == columns, path.name
+            if line["value"] and line["unit"] != "formula":
+                float(line["value"])
 
 
 def test_citation_is_complete(root):
