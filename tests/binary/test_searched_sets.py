@@ -43,6 +43,15 @@ def committed(name):
     return tomllib.loads((ROOT / f"params/searched/{name}/1.toml").read_text())
 
 
+def as_said(source, search, figures):
+    """Security, failure and command are those that a set's file names, and reach the targets."""
+    note = f"{figures.bits:.1f} bits by the fast model, failure 2^{figures.log2_failure:.1f}."
+    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
+    assert source["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
+    assert source["command"] == "pirlab-search " + shlex.join(words_of(search))
+    assert figures.bits >= 128 and figures.log2_failure <= -40
+
+
 def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
     names = [search["experiment"] for search in SEARCHES]
     listed = {path.relative_to(ROOT).as_posix() for path in (ROOT / "params/searched").rglob("*.toml")}
@@ -72,11 +81,7 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
     [column] = resolve([ROOT / search["no-worse-than"]], search.get("with"))
     evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
     found, published = evaluator([document, column])
-    note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
-    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
-    assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
-    assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
-    assert found.bits >= 128 and found.log2_failure <= -40
+    as_said(document["source"], search, found)
     for side, figures in (("given", published), ("found", found)):
         for each in COMPARED:
             saved = float(SAVED[search["experiment"]][f"{side}_{each}"])
@@ -88,7 +93,6 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
 @pytest.mark.parametrize("search", BEST, ids=lambda each: each["experiment"])
 def test_what_was_found_for_a_database_stands_in_the_comparison(search, binary):
     evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
-    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
     rows = {
         row.asked["parameters"]
         for group in expand("comparison/protocols", read_profile("paper"))
@@ -102,11 +106,8 @@ def test_what_was_found_for_a_database_stands_in_the_comparison(search, binary):
         protocol, file = path.stem, path.relative_to(ROOT).as_posix()
         document = tomllib.loads(path.read_text())
         [found] = evaluator([document])
-        note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
         assert document["protocol"] == protocol and file in rows, "a set that nothing runs"
-        assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
-        assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
-        assert found.bits >= 128 and found.log2_failure <= -40
+        as_said(document["source"], search, found)
 
 
 def test_the_committed_table_is_of_these_sets():
