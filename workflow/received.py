@@ -21,7 +21,7 @@ from typing import Any
 
 from pirlab_estimator import records
 from pirlab_estimator.describe import describe_each
-from pirlab_estimator.machine import machine_name
+from pirlab_estimator.machine import PROBES, machine_name
 from pirlab_estimator.records import PRIMITIVE, InputError
 
 from .files import ROOT, PlanError, exit_code
@@ -31,9 +31,8 @@ from .reference import RECEIVED, Documents, describe, labels, pack, packed, read
 
 #: Characters of a source hash by which one may be named.
 SHORTEST = 12
-#: What a machine block has to say; the read bandwidth only where the run probes it.
+#: What a machine block has to say; the read bandwidths only where the run probes them.
 MACHINE = ("cpu", "cores", "memory_bytes", "os")
-PROBES = ("read_bandwidth_before", "read_bandwidth_after")
 UNKNOWN = ("", "unknown")
 
 
