@@ -57,7 +57,7 @@ def applications(runs: Mapping[str, Documents]) -> str:
         f"the fastest protocol first, by {costs_of('applications')}. `pirlab-search --protocol all` searches further "
         "for one database.",
     ]
-    return "\n\n".join([*head, page(SWEEP, measured(runs.values())).markdown()])
+    return "\n\n".join([*head, page(SWEEP, measured(runs.values()))])
 
 
 def sweeps() -> str:
