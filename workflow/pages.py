@@ -75,10 +75,10 @@ def sweeps() -> str:
     return "\n\n".join([*head, sweep_page.page(GRIDS, "../images/sweeps")])
 
 
-def draw_sweeps(folder: Path = IMAGES) -> None:
+def draw_sweeps() -> None:
     """Write the figures of the page of sweeps."""
     for name, image in sweep_page.images(GRIDS):
-        write(folder / f"{name}.png", image)
+        write(IMAGES / f"{name}.png", image)
 
 
 def machines(runs: Mapping[str, Documents]) -> str:

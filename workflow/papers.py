@@ -100,14 +100,14 @@ def _measured(experiment: str, profile: str, documents: Documents) -> list[str]:
     return lines + [f"- {group}: {', '.join(rows)}" for group, rows in groups.items()]
 
 
-def write_all(figures: Mapping[str, Path], runs: Mapping[str, Documents], folder: Path, shown: Path = IMAGES) -> None:
+def write_all(figures: Mapping[str, Path], runs: Mapping[str, Documents], folder: Path) -> None:
     """Write the pages of all papers, and the images that they show in place of earlier ones."""
     kept = set()
     for paper in TITLES:
         write(folder / f"{paper}.md", page(paper, figures, runs).encode())
         for name, image in images(paper, figures):
-            write(shown / name, image)
+            write(IMAGES / name, image)
             kept.add(name)
-    for path in shown.iterdir():
+    for path in IMAGES.iterdir():
         if path.name not in kept:
             path.unlink()
