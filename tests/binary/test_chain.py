@@ -126,8 +126,8 @@ def inspire(root):
     return names["chain"]
 
 
-def inspire_description(degree, rows=1 << 15, base=1 << 19):
-    layout = {"rows": rows, "points": degree, "plain_modulus": 65535, "outputs": 1, "base": base, "digits": 3}
+def inspire_description(degree, rows=1 << 15):
+    layout = {"rows": rows, "points": degree, "plain_modulus": 65535, "outputs": 1, "base": 1 << 19, "digits": 3}
     layout |= {"mask_modulus": "268369921", "body_modulus": "2^20"}
     instance = {"name": "query", "dimension": 2048, "modulus": "268369921*249561089", "error_stddev": 6.4}
     return {"protocol": "inspire", "layout": layout, "instances": [instance]}
