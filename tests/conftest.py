@@ -61,14 +61,26 @@ def binary() -> Path:
 
 @pytest.fixture(scope="session")
 def describe(root, binary) -> Callable[..., dict[str, Any]]:
-    """The description of a set of params/ at a power of two of records of 256 bytes, with more options."""
+    """The description of a set of params/ at a power of two of records, of 256 bytes by default, with more options."""
 
-    def described(name: str, log_records: int, *more: str) -> dict[str, Any]:
+    def described(name: str, log_records: int, *more: str, record_bits: int = 2048) -> dict[str, Any]:
         command = [binary, "describe", root / f"params/{name}.toml", "--records", f"2^{log_records}"]
-        made = subprocess.run([*command, "--record-bits", "2048", "--json", *more], check=True, capture_output=True)
-        return json.loads(made.stdout)
+        command += ["--record-bits", str(record_bits), "--json", *more]
+        return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
     return described
+
+
+@pytest.fixture
+def measure(binary, tmp_path) -> Callable[..., dict[str, Any]]:
+    """The record of a run of a parameter file with these options, without a probe of bandwidth."""
+
+    def measured(parameters: Path, *options: str) -> dict[str, Any]:
+        command = [binary, "run", parameters, *options, "--no-probe", "--out", tmp_path / "record.json"]
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+        return json.loads((tmp_path / "record.json").read_text())
+
+    return measured
 
 
 @pytest.fixture(scope="session")

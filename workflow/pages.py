@@ -57,7 +57,7 @@ def applications(runs: Mapping[str, Documents]) -> str:
         f"the fastest protocol first, by {costs_of('applications')}. `pirlab-search --protocol all` searches further "
         "for one database.",
     ]
-    return "\n\n".join([*head, page(SWEEP, measured(runs.values())).markdown()])
+    return "\n\n".join([*head, page(SWEEP, measured(runs.values()))])
 
 
 def sweeps() -> str:
@@ -75,10 +75,10 @@ def sweeps() -> str:
     return "\n\n".join([*head, sweep_page.page(GRIDS, "../images/sweeps")])
 
 
-def draw_sweeps(folder: Path = IMAGES) -> None:
+def draw_sweeps() -> None:
     """Write the figures of the page of sweeps."""
     for name, image in sweep_page.images(GRIDS):
-        write(folder / f"{name}.png", image)
+        write(IMAGES / f"{name}.png", image)
 
 
 def machines(runs: Mapping[str, Documents]) -> str:

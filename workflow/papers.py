@@ -6,7 +6,7 @@ from pathlib import Path
 from pirlab_estimator.outputs import write
 from pirlab_figures.lib.protocols import PAPERS
 
-from .reference import Documents, labels
+from .reference import Documents, labels, records_of
 
 #: Titles of the pages, by the folder of the experiments whose tables they show.
 TITLES = {"comparison": "All protocols beside each other", "security": "The audit of security"}
@@ -33,7 +33,7 @@ def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents])
     """The page of a paper."""
     found = drawn(paper, figures)
     profiles = [profile for profile in figures if profile in {of for of, _ in found.values()}]
-    said = {profile: labels([*_records(runs[profile], "").values()]) for profile in profiles}
+    said = {profile: labels([*records_of(runs[profile]).values()]) for profile in profiles}
     rows = ("processor", "memory", "date", "commit")
     lines = [f"# {TITLES[paper]}", "", "Drawn by `make redraw` from the [reference runs](../../results/reference/)."]
     measured = [line for profile in profiles for line in _measured_of(paper, profile, runs[profile])]
@@ -78,21 +78,16 @@ def images(paper: str, figures: Mapping[str, Path]) -> Iterator[tuple[str, bytes
                 yield each.name, each.read_bytes()
 
 
-def _records(documents: Documents, below: str) -> Documents:
-    """The records of a run, of one experiment or of those of a folder."""
-    return {path: record for path, record in sorted(documents.items()) if path.startswith(f"records/{below}")}
-
-
 def _measured_of(paper: str, profile: str, documents: Documents) -> Iterator[str]:
     """The rows that a run measured of the experiments of a paper."""
-    for name in sorted({path.split("/")[2] for path in _records(documents, f"{paper}/")}):
+    for name in sorted({path.split("/")[2] for path in records_of(documents, f"{paper}/")}):
         yield from ["", *_measured(f"{paper}/{name}", profile, documents)]
 
 
 def _measured(experiment: str, profile: str, documents: Documents) -> list[str]:
     """The rows of an experiment that a run measured, a line a group."""
     groups: dict[str, list[str]] = {}
-    for path, record in _records(documents, f"{experiment}/").items():
+    for path, record in records_of(documents, f"{experiment}/").items():
         if record["status"] == "ok":
             groups.setdefault(Path(path).parent.name, []).append(f"{Path(path).stem} `{record['id']}`")
     lines = [f"### `{experiment}`, profile {profile}", ""]
@@ -100,14 +95,14 @@ def _measured(experiment: str, profile: str, documents: Documents) -> list[str]:
     return lines + [f"- {group}: {', '.join(rows)}" for group, rows in groups.items()]
 
 
-def write_all(figures: Mapping[str, Path], runs: Mapping[str, Documents], folder: Path, shown: Path = IMAGES) -> None:
+def write_all(figures: Mapping[str, Path], runs: Mapping[str, Documents], folder: Path) -> None:
     """Write the pages of all papers, and the images that they show in place of earlier ones."""
     kept = set()
     for paper in TITLES:
         write(folder / f"{paper}.md", page(paper, figures, runs).encode())
         for name, image in images(paper, figures):
-            write(shown / name, image)
+            write(IMAGES / name, image)
             kept.add(name)
-    for path in shown.iterdir():
+    for path in IMAGES.iterdir():
         if path.name not in kept:
             path.unlink()

@@ -21,19 +21,18 @@ from typing import Any
 
 from pirlab_estimator import records
 from pirlab_estimator.describe import describe_each
-from pirlab_estimator.machine import machine_name
+from pirlab_estimator.machine import PROBES, machine_name
 from pirlab_estimator.records import PRIMITIVE, InputError
 
 from .files import ROOT, PlanError, exit_code
 from .plan import DONE
 from .redraw import PROFILES
-from .reference import RECEIVED, Documents, describe, labels, pack, packed, read_packed
+from .reference import RECEIVED, Documents, describe, labels, pack, packed, read_packed, records_of
 
 #: Characters of a source hash by which one may be named.
 SHORTEST = 12
-#: What a machine block has to say; the read bandwidth only where the run probes it.
+#: What a machine block has to say; the read bandwidths only where the run probes them.
 MACHINE = ("cpu", "cores", "memory_bytes", "os")
-PROBES = ("read_bandwidth_before", "read_bandwidth_after")
 UNKNOWN = ("", "unknown")
 
 
@@ -47,7 +46,7 @@ def read(path: Path) -> Iterator[tuple[str, Any]]:
             raise InputError(path, None, "holds no record", "Name a folder with records, such as results/records")
         yield from ((str(file), records.read_json(file)) for file in files)
     elif path.suffix == ".gz":
-        found = {place: document for place, document in read_packed(path).items() if place.startswith("records/")}
+        found = records_of(read_packed(path))
         if not found:
             raise InputError(path, None, "holds no record", "Pack a run with `make reference`")
         yield from ((f"{path}: {place}", document) for place, document in found.items())
@@ -64,7 +63,7 @@ def ran(document: Any) -> bool:
 def known_sources() -> frozenset[str]:
     """Hashes of the sources that the reference runs were measured with."""
     runs = (read_packed(ROOT / packed(profile)) for profile in PROFILES)
-    return frozenset(d["build"]["source_hash"] for run in runs for p, d in run.items() if p.startswith("records/"))
+    return frozenset(d["build"]["source_hash"] for run in runs for d in records_of(run).values())
 
 
 def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:

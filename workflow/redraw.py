@@ -30,7 +30,7 @@ from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .pages import PAGES, claims_of, draw_sweeps, write_all
 from .plan import Plan
 from .present import draw, draw_accuracy, draw_experiment
-from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_packed, unpack, unpacked
+from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_packed, records_of, unpack, unpacked
 
 #: What a formula says of a description, whatever machine ran it.
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
@@ -133,15 +133,12 @@ def ran(said: Mapping[str, str]) -> str:
 
 def headline(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
     """docs/results/headline.md: the claims of all papers, by run."""
-    said = {
-        profile: labels([document for path, document in documents.items() if path.startswith("records/")])
-        for profile, documents in runs.items()
-    }
+    said = {profile: labels([*records_of(documents).values()]) for profile, documents in runs.items()}
     tables = [
         f"## Profile {name}\n\n{ran(said[name])}{(folder / 'headline.md').read_text()}"
         for name, folder in figures.items()
     ]
-    measured = {path.split("/")[1] for documents in runs.values() for path in documents if path.startswith("records/")}
+    measured = {path.split("/")[1] for documents in runs.values() for path in records_of(documents)}
     where = ", ".join(f"[{paper}]({paper}.md#records)" for paper in papers.TITLES if paper in measured)
     head = "# The papers' headline claims\n\nThe pages that claims are computed from name their records and commands: "
     return "\n".join([f"{head}{where}.\n", *tables])

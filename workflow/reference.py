@@ -63,19 +63,24 @@ def read_packed(file: Path) -> Documents:
         raise PlanError(f"{file} is no packed run ({error}). `make reference` packs one.") from None
 
 
+def records_of(documents: Documents, below: str = "") -> Documents:
+    """The records of a run by path, in order: all, those of one experiment or of those of a folder."""
+    return {path: record for path, record in sorted(documents.items()) if path.startswith(f"records/{below}")}
+
+
 def record(id: str, folders: Iterable[Path]) -> tuple[str, Any]:
     """Where the record of that id is in the packed runs of these folders, and the record; PlanError without one."""
     for file in packed_runs(folders):
-        for path, document in read_packed(file).items():
-            if path.startswith("records/") and document["id"] == id:
+        for path, document in records_of(read_packed(file)).items():
+            if document["id"] == id:
                 return f"{file}: {path}", document
     raise PlanError(f"{id!r} is the id of no record in the packed runs of {' and '.join(map(str, folders))}.")
 
 
-def received(runs: Mapping[str, Documents], folder: Path = RECEIVED) -> dict[str, Documents]:
+def received(runs: Mapping[str, Documents]) -> dict[str, Documents]:
     """The runs that other people sent, by name. Where another run, of these or of the given ones, has the same machine,
     its processor is called by the run's name as well."""
-    found = {file.name.removesuffix(".jsonl.gz"): read_packed(file) for file in packed_runs([folder])}
+    found = {file.name.removesuffix(".jsonl.gz"): read_packed(file) for file in packed_runs([RECEIVED])}
     counts = Counter(name for each in (*runs.values(), *found.values()) for name in _machines(each))
     for name, documents in found.items():
         for each in documents.values():
@@ -85,7 +90,7 @@ def received(runs: Mapping[str, Documents], folder: Path = RECEIVED) -> dict[str
 
 
 def _machines(documents: Documents) -> set[str]:
-    return {machine_name(document) for path, document in documents.items() if path.startswith("records/")}
+    return set(map(machine_name, records_of(documents).values()))
 
 
 def unpack(file: Path, folder: Path) -> None:

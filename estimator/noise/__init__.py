@@ -52,7 +52,7 @@ PROTOCOLS: dict[str, Callable[[Sequence[dict]], Sequence[Stage | Chance]]] = {
 FAILURE_TARGET = -40.0
 
 
-def predict_noise(descriptions: Sequence[dict], failure_target: float = FAILURE_TARGET) -> list[dict]:
+def predict_noise(descriptions: Sequence[dict]) -> list[dict]:
     """The `noise` part of the prediction record of each description, in their order."""
     result: list[dict] = [{} for _ in descriptions]
     for protocol in {d["protocol"] for d in descriptions}:
@@ -61,5 +61,5 @@ def predict_noise(descriptions: Sequence[dict], failure_target: float = FAILURE_
         indices = [i for i, d in enumerate(descriptions) if d["protocol"] == protocol]
         chain = PROTOCOLS[protocol]([descriptions[i] for i in indices])
         for i, stages in zip(indices, evaluate(chain, len(indices))):
-            result[i] = record_noise(stages, failure_target)
+            result[i] = record_noise(stages, FAILURE_TARGET)
     return result

@@ -214,8 +214,8 @@ def _deviations(threshold: ArrayLike, stddev: ArrayLike) -> Array:
         return np.where((stddev == 0) & (threshold == 0), 0.0, threshold / stddev)
 
 
-def log2_union(log2_probability: ArrayLike, count: ArrayLike = 1.0, axis: int = -1) -> Array:
+def log2_union(log2_probability: ArrayLike, count: ArrayLike = 1.0) -> Array:
     """Union bound over the last axis: log2 min(1, sum count * 2^log2_probability); a count of 0 adds nothing."""
     with np.errstate(divide="ignore"):
         terms = np.asarray(log2_probability, dtype=float) + np.log2(np.asarray(count, dtype=float))
-    return np.minimum(0.0, np.logaddexp2.reduce(terms, axis=axis))
+    return np.minimum(0.0, np.logaddexp2.reduce(terms, axis=-1))

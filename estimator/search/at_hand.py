@@ -32,7 +32,7 @@ def front(protocol: str, evaluator: Evaluator) -> Iterator[Row]:
     """
     named = sets_of(protocol)
     found = list(zip(named, evaluator(list(named.values())), strict=True))
-    kept = [(name, figures) for name, figures in found if figures.refused is None and Bounds().reached(figures)]
+    kept = [(name, figures) for name, figures in found if Bounds().keeps(figures)]
     costs = np.array([(*figures.costs(), figures.hint_bytes) for _, figures in kept], dtype=float)
     for place in undominated(costs):
         name, figures = kept[place]

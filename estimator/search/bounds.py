@@ -101,6 +101,10 @@ class Bounds:
         """Whether security and failure reach the targets."""
         return reaches(figures.bits, self.security) and figures.log2_failure <= self.failure
 
+    def keeps(self, figures: Figures) -> bool:
+        """Whether a set serves the database, reaches the targets and is within the budgets."""
+        return figures.refused is None and self.reached(figures) and not self.exceeded(figures)
+
     def missed_by_power(self, figures: Figures, power: float) -> bool:
         """Whether security misses its target, or the failure would miss it even with log2 of it `power` times as large,
         in `power` times fewer decisions."""

@@ -111,13 +111,9 @@ def choose(
     return sorted(choices, key=lambda c: (objective(c.best.figures) if c.best else infinite, c.protocol))
 
 
-def _keeps(figures: Figures, bounds: Bounds) -> bool:
-    return figures.refused is None and bounds.reached(figures) and not bounds.exceeded(figures)
-
-
 def from_committed(protocol: str, sets: dict[str, Found], bounds: Bounds, objective: Objective) -> Choice:
     """The best committed set; of a protocol without one, how many sets miss each budget."""
-    kept = [name for name, each in sets.items() if _keeps(each.figures, bounds)]
+    kept = [name for name, each in sets.items() if bounds.keeps(each.figures)]
     if kept:
         name = min(kept, key=lambda name: objective.rank(sets[name].figures))
         return Choice(protocol, sets[name], name)
@@ -176,7 +172,7 @@ def _takeover(
         whole = download(there, bounds).best
         least = {DOWNLOAD: scoring(whole.figures)} if whole else {}
         for literal, figures in zip(sets, there(sets), strict=True):
-            if _keeps(figures, bounds):
+            if bounds.keeps(figures):
                 protocol, score = literal["protocol"], scoring(figures)
                 least[protocol] = min(score, least.get(protocol, score))
         if least and (new := min(least, key=lambda name: least[name])) != first:

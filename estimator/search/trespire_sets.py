@@ -125,7 +125,7 @@ def _fastest(
     right = [
         (figures.seconds, _text(literal), literal)
         for literal, figures in zip(sets, evaluator(named, progress.advance))
-        if figures.refused is None and bounds.reached(figures) and not bounds.exceeded(figures)
+        if bounds.keeps(figures)
     ]
     if not right:
         return None

@@ -135,7 +135,7 @@ def _entry(row: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
     return facts | instance | figures
 
 
-def printed_security(path: Path, paper: str, table: str, source: str = "recorded") -> list[dict[str, Any]]:
+def printed_security(path: Path, paper: str, table: str) -> list[dict[str, Any]]:
     """The instances that a paper's table prints, or leaves to be read off it, with their figures.
 
     path: the table of published sets. Its `location` names tables of papers: "Table 3" or "Tables 3, 4".
@@ -143,7 +143,7 @@ def printed_security(path: Path, paper: str, table: str, source: str = "recorded
     rows = [r for r in published_sets(path) if r["paper"] == paper and table in re.findall(r"\d+", r["location"])]
     if not rows:
         raise AuditError(f"{path}: no instance of {paper}'s Table {table}. Add the rows, with that location")
-    return audited(rows, source, None)
+    return audited(rows, "recorded", None)
 
 
 def families(tables: Sequence[dict[str, Any]]) -> list[Family]:

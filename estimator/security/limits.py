@@ -79,22 +79,22 @@ def minima(family: Family, dimension: int, moduli: Sequence[int]) -> tuple[npt.N
     return bits, names
 
 
-def limits(families: Iterable[Family], degrees: Sequence[int], target: float = SECURITY_TARGET) -> list[dict[str, Any]]:
+def limits(families: Iterable[Family], degrees: Sequence[int]) -> list[dict[str, Any]]:
     """One cell a family and degree."""
-    return [family.mapping() | limit(family, degree, target) for family in families for degree in degrees]
+    return [family.mapping() | limit(family, degree) for family in families for degree in degrees]
 
 
-def limit(family: Family, dimension: int, target: float = SECURITY_TARGET) -> dict[str, Any]:
+def limit(family: Family, dimension: int) -> dict[str, Any]:
     """The largest integer log2 q up to which every integer from a secure one on keeps the target.
 
     Costs ripple with whole block sizes, by up to 0.35 bit, so the crossing that bisection finds is not the first one:
     the integers below it are looked at, as far back as a ripple reaches. Tables and curves ask for the same limits.
     """
-    return dict(_limit(family, dimension, target))
+    return dict(_limit(family, dimension))
 
 
 @cache
-def _limit(family: Family, dimension: int, target: float) -> dict[str, Any]:
+def _limit(family: Family, dimension: int) -> dict[str, Any]:
     cell: dict[str, Any] = {"dimension": dimension, "log2_modulus": None, "bits": None, "attack": None, "reason": None}
     if not family.exists(dimension):
         return cell | {"reason": f"the secret's weight exceeds the dimension {dimension}"}
@@ -102,17 +102,17 @@ def _limit(family: Family, dimension: int, target: float) -> dict[str, Any]:
     (least,), (reason,) = minima(family, dimension, [low])
     if np.isnan(least) and reason != "too secure to be counted":
         return cell | {"reason": reason}
-    if least < target:
-        return cell | {"reason": f"below {target:g} bits at every log2 q from {low} on"}
+    if least < SECURITY_TARGET:
+        return cell | {"reason": f"below {SECURITY_TARGET:g} bits at every log2 q from {low} on"}
     while high - low > 1:
         middle = (low + high) // 2
         bits, _ = minima(family, dimension, [middle])
-        low, high = (middle, high) if np.isnan(bits[0]) or bits[0] >= target else (low, middle)
+        low, high = (middle, high) if np.isnan(bits[0]) or bits[0] >= SECURITY_TARGET else (low, middle)
     # A bit of security is eight steps in dimension 16384, fourteen in the largest.
     reach = 4 + dimension // 4096
     window = range(max(_range(family, dimension)[0], low - reach), low + 1)
     bits, names = minima(family, dimension, window)
-    kept = [at for at in range(len(window)) if not (bits[: at + 1] < target).any()]
+    kept = [at for at in range(len(window)) if not (bits[: at + 1] < SECURITY_TARGET).any()]
     at = kept[-1]
     if np.isnan(bits[at]):
         return cell | {"reason": names[at]}

@@ -5,12 +5,13 @@ shares a query's time over n records where the plaintexts have fewer slots.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 from pirlab_estimator.sets import AS_PUBLISHED
 
-from ..lib.cells import MAKERS, database, failure, security
+from ..lib.cells import database, predicted_cells
 from ..lib.frame import status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
 from ..lib.paper import printed_rows, query_sizes
@@ -97,13 +98,11 @@ def _ours(row: dict[str, Any], rates: tuple[float, float]) -> dict[str, Any]:
     return values
 
 
-def _cells(values: dict[str, Any], row: dict[str, Any] | None = None) -> dict[str, Cell]:
-    """The cells of values; times of a row that was not measured carry its mark."""
-    cells = {c.key: c.cell(values) for c in SPEC.columns if c.cell is not None and c.key not in MAKERS}
-    for name in ("preprocess", "answer", "amortised") if row else ():
-        if cells[name].text:
-            cells[name] = Cell(cells[name].text, of_value(row or {}, size=False), cells[name].sort)
-    return cells
+def _cells(values: dict[str, Any], row: dict[str, Any]) -> dict[str, Cell]:
+    """The cells of our values; times of a row that was not measured carry its mark."""
+    cells, mark = SPEC.cells(values), of_value(row, size=False)
+    times = [name for name in ("preprocess", "answer", "amortised") if cells[name].text]
+    return cells | {name: replace(cells[name], marks=mark) for name in times}
 
 
 def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple[Row, dict[str, Any]]]:
@@ -115,11 +114,11 @@ def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple
         place = {"records": shape[0], "record_bits": shape[1]}
         if line := printed.get(shape):
             head = {"database": database(place), "series": Cell("paper")}
-            yield Row(_cells(line) | head), {"source": "paper", "database": shape_text(*shape)} | line
+            yield Row(SPEC.cells(line) | head), {"source": "paper", "database": shape_text(*shape)} | line
         for row in own.get(shape, []):
             values, name = _ours(row, rates), series_name(row["protocol"], row["set"])
             head = {"database": database(row), "series": Cell(f"here, {name}", symbols(marks_of(row)))}
-            head |= {"security": security(row), "failure": failure(row)}
+            head |= predicted_cells(row)
             data = {"source": name, "database": shape_text(*shape), "status": row["status"]} | values
             data |= {"marks": " ".join(marks_of(row)), "record_id": row["id"]}
             yield Row((_cells(values, row) if values else {}) | head, row["id"] or "", status_text(row)), data

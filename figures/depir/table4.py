@@ -4,19 +4,20 @@ Its seconds of FrodoPIR and Piano are those of a whole query, client included: o
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import MAKERS, database, failure, security
+from ..lib.cells import database, number, predicted_cells
 from ..lib.frame import ONLINE, status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
 from ..lib.paper import printed_rows
 from ..lib.protocols import IDS, paper_name, place, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
-from ..lib.units import has, shape_text, significant
+from ..lib.units import has, shape_text
 
 PAPER = "depir"
 AHEAD = "precompute"
@@ -85,11 +86,6 @@ def _ours(row: dict[str, Any], printed: Printed | None) -> dict[str, Any]:
     }
 
 
-def _cells(values: dict[str, Any]) -> dict[str, Cell]:
-    """The cells of values, without the columns of `MAKERS`, whose cells need the whole row."""
-    return {c.key: c.cell(values) for c in SPEC.columns if c.cell is not None and c.key not in MAKERS}
-
-
 def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple[Row, dict[str, Any]]]:
     printed = _printed(expected)
     ours: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -104,19 +100,17 @@ def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple
             values = {"source": "paper", "queries": line.get("amortized_over_queries")}
             values |= {"comm": line.get("amortized_comm"), "quoted": line.get("amortized_server_time")}
             head = {"series": Cell(paper_name(line["protocol"])), "source": Cell("paper"), "database": database(line)}
-            yield Row(_cells(values) | head), shape | values
+            yield Row(SPEC.cells(values) | head), shape | values
         for row in ours.get(key, []):
             values = _ours(row, line)
-            cells = _cells(values)
+            cells = SPEC.cells(values)
             for name, cell in cells.items():
                 if cell.text and name not in ("source", "queries"):
-                    cells[name] = Cell(cell.text, of_value(row, name in ("keys", "comm")), cell.sort)
-            cells |= {"series": Cell(""), "database": database(row), "security": security(row), "failure": failure(row)}
+                    cells[name] = replace(cell, marks=of_value(row, name in ("keys", "comm")))
+            cells |= {"series": Cell(""), "database": database(row)} | predicted_cells(row)
             cells["source"] = Cell(f"here, {values['source']}", symbols(marks_of(row)))
             if has(values["comm_ratio"]):
-                cells["comm_ratio"] = Cell(
-                    significant(values["comm_ratio"], 3), of_value(row, True), values["comm_ratio"]
-                )
+                cells["comm_ratio"] = number(values["comm_ratio"], marks=of_value(row, True))
             yield Row(cells, row["id"] or "", status_text(row)), shape | values
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..lib.cells import failure, security
+from ..lib.cells import predicted_cells
 from ..lib.marks import SYMBOLS, marks_of
 from ..lib.output import words
 from ..lib.paper import PAPER_ONLY, Measured, Printed
@@ -81,11 +81,6 @@ def our_cells(column: Printed | None, ours: Measured, metrics: Iterable[Metric])
         marks += SYMBOLS["unequal"] if column is not None and unequal(column, ours, metric.key) else ""
         cells[metric.key] = metric.cell(values.get(metric.key), marks)
     return cells
-
-
-def predicted_cells(row: dict[str, Any]) -> dict[str, Cell]:
-    """Security and failure bound of a joined row, each with its mark where it misses its target."""
-    return {"security": security(row), "failure": failure(row)}
 
 
 def unequal(column: Printed, ours: Measured, metric: str) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..lib.cells import predicted_cells
 from ..lib.frame import quartiles, status_text
 from ..lib.marks import PREDICTED, SYMBOLS, footnotes, marks_of, predicted, provenance, symbols
 from ..lib.output import words
@@ -14,7 +15,7 @@ from ..lib.protocols import protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
 from . import errata
-from .beside import columns_of, metrics_of, our_data, predicted_cells, printed_cells
+from .beside import columns_of, metrics_of, our_data, printed_cells
 
 METRICS = metrics_of("5")
 SPEC = spec("inspire/table5-linpir").wider("source", columns_of(METRICS))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..lib.cells import predicted_cells
 from ..lib.marks import SYMBOLS
 from ..lib.output import words
 from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
@@ -15,7 +16,7 @@ from ..lib.protocols import protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
 from . import errata
-from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, predicted_cells, printed_cells
+from .beside import NOT_PLANNED, columns_of, metrics_of, our_data, printed_cells
 
 PRIMITIVE = "packing"
 STAGE = "packed"

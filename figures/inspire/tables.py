@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+from pirlab_estimator.machine import probes
 
 from ..lib.cells import database
 from ..lib.frame import status_text
@@ -56,9 +57,8 @@ def bandwidth_share(ours: Measured, metric: str) -> float | None:
 
 def drifted(ours: Measured) -> bool:
     """Whether the bandwidth changed between the probes before and after the record."""
-    machine = (ours.row.get("document") or {}).get("machine") or {}
-    probes = [machine[key] for key in ("read_bandwidth_before", "read_bandwidth_after") if machine.get(key)]
-    return bool(probes) and max(probes) - min(probes) > DRIFT * max(probes)
+    found = probes((ours.row.get("document") or {}).get("machine") or {})
+    return bool(found) and max(found) - min(found) > DRIFT * max(found)
 
 
 def _title(column: Printed) -> str:

@@ -68,6 +68,11 @@ def failure(row: Any) -> Cell:
     return Cell(text, symbols(["failing"] if failing(row) else []), float(bound))
 
 
+def predicted_cells(row: Any) -> dict[str, Cell]:
+    """Security and failure bound of a joined row, each with its mark where it misses its target."""
+    return {"security": security(row), "failure": failure(row)}
+
+
 def verdict(row: Any) -> Cell:
     """A verdict with its note."""
     return Cell(f"{row['verdict']} ({row['note']})" if row["note"] else row["verdict"])

@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.compare import ANSWER_TOLERANCE
+from pirlab_estimator.machine import mean_probe
 from pirlab_estimator.records import RUN, InputError, read_all, read_json, read_lines
 from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import set_name
@@ -100,12 +101,6 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
         "compared": correct["compared"],
         "right": correct["right"],
     }
-
-
-def mean_probe(machine: dict[str, Any]) -> float | None:
-    """The mean of the read bandwidths that were probed before and after a record."""
-    probes = [machine[key] for key in ("read_bandwidth_before", "read_bandwidth_after") if machine.get(key)]
-    return sum(probes) / len(probes) if probes else None
 
 
 def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:

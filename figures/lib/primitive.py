@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.compare import Comparison, compare
+from pirlab_estimator.machine import mean_probe
 from pirlab_estimator.records import PRIMITIVE, read_all
 
-from .frame import mean_probe, prediction_documents, quartiles, stale_date
+from .frame import prediction_documents, quartiles, stale_date
 from .marks import SPREAD_LIMIT, Mark, footnotes, marks_of, provenance, symbols
 
 SETS = ("packing",)

@@ -18,9 +18,9 @@ DECISIONS = {"rgsw": "LWE to RGSW", "floor": "Floor", "digit": "Digits", "bits":
 CONFIDENCE = 0.95
 
 
-def interval(failures: int, trials: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
+def interval(failures: int, trials: int) -> tuple[float, float]:
     """Clopper and Pearson's interval of a rate."""
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low = float(betaincinv(failures, trials - failures + 1, tail)) if failures else 0.0
     high = float(betaincinv(failures + 1, trials - failures, 1 - tail)) if failures < trials else 1.0
     return low, high

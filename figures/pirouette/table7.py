@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import failure, number, security
+from ..lib.cells import number, predicted_cells, security
 from ..lib.frame import status_text
 from ..lib.marks import SYMBOLS, failing, footnotes, insecure, marks_of, of_value, provenance, symbols
 from ..lib.output import words
@@ -171,8 +171,7 @@ def _our_line(
     cells = {
         "source": Cell(f"here, {series_name(row['protocol'], row['set'])}", symbols(marks_of(row))),
         "threads": Cell(str(row["threads"])),
-        "security": security(row),
-        "failure": failure(row),
+        **predicted_cells(row),
         "speedup": _ratio(speedup),
         "ratio": _ratio(seconds / printed_one if printed_one and seconds else None, of_value(row, size=False)),
     }

@@ -66,7 +66,7 @@ def _paper(row: dict[str, Any]) -> Cell:
     parts = []
     for metric, (value, reference) in row["printed"].items():
         name, column, _, text = PAPER_METRICS[metric]
-        mark = of_value(row, size=True) if column.endswith("_bytes") else of_value(row, size=False)
+        mark = of_value(row, size=column.endswith("_bytes"))
         ratio = f" ({significant(row[column] / value, 2)}{mark})" if has(row[column]) and value else ""
         parts.append(f"{name} {text(value, 3)}{ratio}, {reference}")
     return Cell("; ".join(parts))

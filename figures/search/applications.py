@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -57,21 +56,12 @@ SPEC = spec(
 )
 
 
-@dataclass(frozen=True)
-class Page:
-    """The tables of all applications."""
-
-    tables: list[Table]
-
-    def markdown(self) -> str:
-        return "\n".join(f"## {table.title}\n\n{table.markdown().split(chr(10), 2)[2]}" for table in self.tables)
-
-
-def page(sweep: Path, measured: Sequence[Measured]) -> Page:
-    """The page of a sweep's CSV and of what was measured at its databases, on the machine whose unit costs predict."""
+def page(sweep: Path, measured: Sequence[Measured]) -> str:
+    """The tables of a sweep and of what was measured at its databases, on the machine whose unit costs predict."""
     frame = pd.read_csv(sweep)
     frame = frame[frame["kind"] == "application"]
-    return Page([_table(part, measured) for _, part in frame.groupby("part", sort=False)])
+    tables = [_table(part, measured) for _, part in frame.groupby("part", sort=False)]
+    return "\n".join(f"## {table.title}\n\n{table.markdown().split(chr(10), 2)[2]}" for table in tables)
 
 
 def _table(part: pd.DataFrame, measured: Sequence[Measured]) -> Table:

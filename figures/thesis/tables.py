@@ -6,20 +6,21 @@ table that the thesis lacks: BFV and GBFV over one ring.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from math import log2
 from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import MAKERS, database, failure, security
+from ..lib.cells import database, number, predicted_cells, series
 from ..lib.frame import status_text
-from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
+from ..lib.marks import footnotes, marks_of, of_value, provenance
 from ..lib.paper import config, declared, printed_rows
-from ..lib.protocols import PAPERS, place, series_name
+from ..lib.protocols import PAPERS, place
 from ..lib.spec import Spec, spec
 from ..lib.table import Cell, Row, Table
-from ..lib.units import has, shape_text, significant
+from ..lib.units import has, shape_text
 
 PAPER = "pirana-gbfv"
 OWN: dict[str, str] = PAPERS[PAPER]["printed"]
@@ -93,19 +94,11 @@ def _ours(row: dict[str, Any], line: Line) -> Line:
     }
 
 
-def _cells(words: Spec, values: Line) -> dict[str, Cell]:
-    """The cells of values, without the columns of `MAKERS`, whose cells need the whole row."""
-    return {c.key: c.cell(values) for c in words.columns if c.cell is not None and c.key not in MAKERS}
-
-
 def _marked(words: Spec, row: dict[str, Any], values: Line) -> dict[str, Cell]:
     """The cells of one of our rows, with the marks that it deserves."""
-    cells = {
-        key: Cell(cell.text, of_value(row, False) if cell.text else "", cell.sort)
-        for key, cell in _cells(words, values).items()
-    }
-    cells |= {"database": database(row), "security": security(row), "failure": failure(row)}
-    return cells | {"series": Cell(series_name(row["protocol"], row["set"]), symbols(marks_of(row)))}
+    cells, mark = words.cells(values), of_value(row, False)
+    cells = {key: replace(cell, marks=mark if cell.text else "") for key, cell in cells.items()}
+    return cells | predicted_cells(row) | {"database": database(row), "series": series(row)}
 
 
 def _lines(words: Spec, rows: Iterable[dict[str, Any]], columns: list[Line]) -> Iterator[tuple[Row, Line]]:
@@ -117,12 +110,12 @@ def _lines(words: Spec, rows: Iterable[dict[str, Any]], columns: list[Line]) -> 
     for line in columns:
         shape = {"database": shape_text(line["records"], line["record_bits"]), "column": line["id"]}
         head = {"series": Cell(f"{line['name']}, printed"), "database": database(line)}
-        yield Row(_cells(words, line) | head), shape | line | {"source": "paper"}
+        yield Row(words.cells(line) | head), shape | line | {"source": "paper"}
         for row in ours[OWN[line["name"]], line["id"]]:
             values = _ours(row, line)
             cells = _marked(words, row, values)
             if has(values["faster"]):
-                cells["faster"] = Cell(significant(values["faster"], 3), of_value(row, False), values["faster"])
+                cells["faster"] = number(values["faster"], marks=of_value(row, False))
             yield Row(cells, row["id"] or "", status_text(row)), shape | values | {"source": row["set"]}
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import tomllib
 from math import log2, sqrt
 
@@ -127,8 +126,8 @@ def inspire(root):
     return names["chain"]
 
 
-def inspire_description(degree, rows=1 << 15, base=1 << 19):
-    layout = {"rows": rows, "points": degree, "plain_modulus": 65535, "outputs": 1, "base": base, "digits": 3}
+def inspire_description(degree, rows=1 << 15):
+    layout = {"rows": rows, "points": degree, "plain_modulus": 65535, "outputs": 1, "base": 1 << 19, "digits": 3}
     layout |= {"mask_modulus": "268369921", "body_modulus": "2^20"}
     instance = {"name": "query", "dimension": 2048, "modulus": "268369921*249561089", "error_stddev": 6.4}
     return {"protocol": "inspire", "layout": layout, "instances": [instance]}
@@ -164,7 +163,7 @@ def test_the_worked_example_is_one_call_for_many(inspire, monkeypatch):
 
 
 @pytest.mark.slow
-def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
+def test_runs_measure_the_stages_of_the_chain(root, measure):
     """Every protocol: a run logs a stage for each decision of its chain, and none that the chain does not have."""
     protocols = {p["protocol"] for p in map(tomllib.loads, (f.read_text() for f in root.glob("params/*/*.toml")))}
     assert protocols == set(noise.PROTOCOLS), "a protocol with parameter sets has a chain"
@@ -172,7 +171,6 @@ def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
         # The first of DEPIR's takes 216 GiB, those of the others many seconds for an answer.
         only = dict.fromkeys(("pirouette", "pirouette_h", "trespire"), "smoke") | {"depir": "short-n8192"}
         parameters = sorted(root.glob(f"params/{protocol}/{only.get(protocol, '*')}.toml"))[0]
-        out = tmp_path / f"{protocol}.json"
         # Selections of one row and empty polynomials have no noise; 64 cells of Pirouette are 16 rows or more.
         shape = (
             ("8192", "2048")
@@ -180,11 +178,9 @@ def test_runs_measure_the_stages_of_the_chain(root, binary, tmp_path):
             else ("1000", "8")
         )
         shape = ("330", "16") if protocol == "depir" else shape
-        command = [binary, "run", parameters, "--records", shape[0], "--record-bits", shape[1], "--seed", "1"]
+        options = ["--records", shape[0], "--record-bits", shape[1], "--seed", "1", "--repetitions", "2"]
         # Stages of few values are held over many keys by tests/binary/test_pooled_noise.py.
-        command += ["--out", out, "--no-probe", "--repetitions", "2", "--noise-seconds", "5" if VERIFY else "1"]
-        subprocess.run(command, check=True, capture_output=True, cwd=root)
-        record = json.loads(out.read_text())
+        record = measure(parameters, *options, "--noise-seconds", "5" if VERIFY else "1")
         (prediction,) = predict.predict([record["description"]], security="recorded")
         validate(prediction, "prediction")
         stages = {s["stage"]: s for s in prediction["noise"]["stages"]}

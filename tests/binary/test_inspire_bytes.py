@@ -2,13 +2,12 @@
 what the binary describes, each against `fixtures/published_bytes.py`, which knows the paper's parameters alone."""
 
 import copy
-import json
 import re
-import subprocess
 from functools import cache
 
 import committed
 import pytest
+from pirlab_estimator.describe import describe
 from pirlab_estimator.sets import AS_PUBLISHED, set_name
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
@@ -149,26 +148,17 @@ def test_tables_6_and_7():
     assert record["status"] == "skipped_time" or not differences(retrieval, record["transcript"])
 
 
-def described(binary, name: str, records: int, record_bits: int, **changes: int) -> dict:
+def described(name: str, records: int, record_bits: int, **changes: int) -> dict:
     """What the binary describes of one set and shape."""
-    request = {"id": "", "parameters": f"params/{name}.toml", "records": records, "record_bits": record_bits}
-    request |= {"with": {f"folding.{key}": value for key, value in changes.items()}}
-    done = subprocess.run(
-        [binary, "describe", "--batch"],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-    )
-    [line] = [json.loads(line) for line in done.stdout.splitlines()]
+    row = {"id": "", "parameters": str(ROOT / f"params/{name}.toml"), "records": records, "record_bits": record_bits}
+    [line] = describe([row | {"with": {f"folding.{key}": value for key, value in changes.items()}}])
     return line
 
 
 def test_peer_routing_lacks_only_the_digit_that_is_zero(binary):
     """Table 6's small configuration has keys of eight digits of four bits, and a prime of 28. The digit that is not
     sent is 7 KB, ours being 61.875 KB; a query in whole bytes, 1 KB for 0.875, prints as 69 KB too."""
-    line = described(binary, "inspire/ipfs-peer-routing", 256, 12288)
+    line = described("inspire/ipfs-peer-routing", 256, 12288)
     digit = 2 * 1024 * 28 // 8
     wanted = {"keys": 7 * digit, "query": 256 * 28 // 8, "answer": 2 * ciphertext() // 2}
     assert not differences(wanted, line["messages"])
@@ -182,18 +172,18 @@ def test_enrolment_sends_the_printed_bytes(binary, records, answers):
     """Table 7: N/t = 2^14 whatever the database, t of 64 at most. Our own set has as many rows as the records need, and
     t = 32, so that 40 and 80 million records take an answer more."""
     [printed] = [dict(of.printed)["total_comm"] for of in configurations(("7",)) if of.records == records]
-    line = described(binary, "inspire/chrome-n16384-t64", records, 512)
+    line = described("inspire/chrome-n16384-t64", records, 512)
     assert line["layout"]["rows"] == 2**14 and line["parameters"]["source"]["kind"] == "published"
     wanted = inspire(0, 2**14, 1) | {"answer": answers * ciphertext()}
     assert not differences(wanted, line["messages"])
     assert sum(wanted.values()) == printed
-    own = described(binary, "inspire/repaired", records, 512, rows=1 << 14, points=32)
+    own = described("inspire/repaired", records, 512, rows=1 << 14, points=32)
     more = int(records > 20_000_000)
     wanted = inspire(0, own["layout"]["rows"], 1) | {"answer": (answers + more) * ciphertext()}
     assert own["layout"]["rows"] <= 2**14 and not differences(wanted, own["messages"])
 
 
-def test_descriptions_have_the_published_bytes(binary):
+def test_descriptions_have_the_published_bytes(binary, monkeypatch):
     """All columns, 32 GB included, by the rows of the whole experiments."""
     rows = {
         f"{name}/{group.id}/{row.id}": row.request(group.options)
@@ -201,12 +191,8 @@ def test_descriptions_have_the_published_bytes(binary):
         for group in expand(name, read_profile("paper"))
         for row in group.rows
     }
-    asked = "".join(json.dumps({"id": name} | request) + "\n" for name, request in rows.items())
-    done = subprocess.run(
-        [binary, "describe", "--batch"], input=asked, capture_output=True, text=True, check=True, cwd=ROOT
-    )
-    described = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(described) == len(rows)
+    monkeypatch.chdir(ROOT)
+    described = describe([{"id": name} | request for name, request in rows.items()])
     for of in CONFIGURATIONS:
         held = [line for line in described if measures(of, line)]
         assert held, f"{of.name}: no row of {', '.join(EXPERIMENTS)}"

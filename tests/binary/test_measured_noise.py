@@ -187,15 +187,11 @@ def test_the_binary_has_the_noise_of_the_formulas(binary, tmp_path):
     assert not failures, "\n".join(map(str, failures))
 
 
-def test_one_repetition_is_one_exchange_whose_noise_is_measured(root, binary, tmp_path):
+def test_one_repetition_is_one_exchange_whose_noise_is_measured(root, measure):
     """Its streamed database is made for the answer and for a look at its noise, and not for a warm-up."""
 
     def run(name, shape, *more):
-        command = [binary, "run", root / f"params/{name}.toml", *shape, *more, "--no-probe", "--seed", "1"]
-        subprocess.run(
-            [*command, "--noise-seconds", "0", "--out", tmp_path / "r.json"], check=True, capture_output=True
-        )
-        return json.loads((tmp_path / "r.json").read_text())
+        return measure(root / f"params/{name}.toml", *shape, *more, "--seed", "1", "--noise-seconds", "0")
 
     toy = ("depir/toy", ("--records", "35", "--record-bits", "16", "--queries", "8"))
     once, twice = (run(*toy, "--repetitions", count) for count in "12")

@@ -4,8 +4,6 @@ A key's selectors are shared by all its queries, and a run takes as many keys as
 are taken together.
 """
 
-import json
-import subprocess
 from math import sqrt
 
 import pytest
@@ -34,20 +32,16 @@ def pooled(records, stage):
     return each[0] | {"samples": samples, "keys": sum(m["keys"] for m in each), "stddev": sqrt(square)}
 
 
-def over_many_keys(protocol, smaller, options, folder, root, binary):
+def over_many_keys(protocol, smaller, options, folder, root, measure):
     """Records of the protocol's smoke set made smaller, each of another key."""
     text = (root / f"params/{protocol}/smoke.toml").read_text()
     for old, new in smaller:
         assert text.count(old) == 1, old
         text = text.replace(old, new)
-    parameters, records = folder / "toy.toml", []
+    parameters = folder / "toy.toml"
     parameters.write_text(text)
-    command = [binary, "run", parameters, "--record-bits", "512", "--repetitions", "1", "--no-probe", *options]
-    for seed in range(1, KEYS + 1):
-        out = folder / f"{seed}.json"
-        subprocess.run([*command, "--seed", f"{seed:x}", "--out", out], check=True, capture_output=True)
-        records.append(json.loads(out.read_text()))
-    return records
+    options = ["--record-bits", "512", "--repetitions", "1", *options]
+    return [measure(parameters, *options, "--seed", f"{seed:x}") for seed in range(1, KEYS + 1)]
 
 
 def agree(records):
@@ -62,9 +56,9 @@ def agree(records):
 
 @pytest.mark.slow
 @pytest.mark.verify
-def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, binary, tmp_path):
+def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, measure, tmp_path):
     smaller = [*SMALLER, ("body_bits = 8", "body_bits = 6")]
-    records = over_many_keys("pirouette_h", smaller, ["--records", "128"], tmp_path, root, binary)
+    records = over_many_keys("pirouette_h", smaller, ["--records", "128"], tmp_path, root, measure)
     assert all(records[0]["description"]["layout"][f"{name}_bits"] for name in ("first", "fold", "rotation"))
     noise = agree(records)
     assert set(noise) == SELECTION | {"rotation", "rgsw_input"}
@@ -72,10 +66,10 @@ def test_every_stage_of_an_answer_has_its_formulas_noise_over_many_keys(root, bi
 
 
 @pytest.mark.slow
-def test_floors_digits_and_bits_have_their_formulas_noise_over_many_keys(root, binary, tmp_path):
+def test_floors_digits_and_bits_have_their_formulas_noise_over_many_keys(root, measure, tmp_path):
     """An answer has few of them: three digits, two of them with a floor, and twelve bits."""
     options = ["--records", "4096", "--noise-seconds", "3" if VERIFY else "1"]
-    records = over_many_keys("pirouette", SMALLER, options, tmp_path, root, binary)
+    records = over_many_keys("pirouette", SMALLER, options, tmp_path, root, measure)
     noise = agree(records)
     assert set(noise) == SELECTION | {"query", "floor_msb", "floor_rest", "digit", "bit", "rgsw_input", "rotation"}
     layout, queries = records[0]["description"]["layout"], noise["query"]["samples"]

@@ -1,8 +1,6 @@
 """`pirlab-search --protocol all`: protocols ranked with reasons, where another takes over, updates, threads."""
 
-import csv
 import html
-import io
 import json
 import re
 
@@ -12,6 +10,7 @@ from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search import choose, cli
 from pirlab_estimator.search.bounds import SEEDS, Bounds, Network, Objective
 from pirlab_estimator.search.evaluate import Evaluator, Shape
+from places import read_csv
 from search_command import SMALL, files, search
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -46,7 +45,7 @@ def test_protocols_are_ranked(capsys, two, tmp_path):
     assert "\n2. download\n" in said and "\n3. simplepir\n   - no set keeps the bounds" in said
     assert re.search(r"committed sets \d+ need a hint above --max-offline", said)
     assert re.search(r"^  download +perfect +never +0 B +2 MiB", said, re.M)
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "r.csv").read_text())))
+    rows = read_csv(tmp_path / "r.csv")
     assert [row["protocol"] for row in rows] == [each["protocol"] for each in ranked["protocols"]]
     assert [row["rank"] for row in rows] == ["1", "2", ""] and rows[2]["score"] == ""
     assert [float(row["upload"]) for row in rows[:2]] == [first["best"]["upload"], 0]

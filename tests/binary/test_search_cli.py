@@ -1,6 +1,5 @@
 """`pirlab-search` on the command line: files, repeats, resuming, bad input, an estimator that misbehaves."""
 
-import csv
 import hashlib
 import io
 import json
@@ -23,6 +22,7 @@ from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_estimator.search.progress import Bars
 from pirlab_estimator.search.sensitivity import failure, security
 from pirlab_estimator.search.walk import walk
+from places import read_csv
 from search_command import SMALL, files, search
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -127,7 +127,7 @@ def test_a_file_of_searches_says_what_they_save(tmp_path, root):
     path = tmp_path / "searches.toml"
     path.write_text(f'[[search]]\n{row}experiment = "x"\n[[search]]\n{row}experiment = "y"\nmax-upload = "1KB"\n')
     search("--sweep", str(path), "--out", str(tmp_path / "found"), "--results", str(tmp_path / "results"), code=1)
-    there, none = csv.DictReader((tmp_path / "results/searches/saved.csv").open())
+    there, none = read_csv(tmp_path / "results/searches/saved.csv")
     assert (there["experiment"], none["experiment"], none["verdict"]) == ("x", "y", "no set")
     share = int(there["found_upload"]) / int(there["given_upload"])
     assert float(there["saved_upload"]) == pytest.approx(1 - share, abs=1e-4)
@@ -192,7 +192,7 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
         "grid-around-32768x1.json",
         "grid-digits-1048576x8.json",
     ]
-    rows = list(csv.DictReader((tmp_path / "a/sizes.csv").open()))
+    rows = read_csv(tmp_path / "a/sizes.csv")
     found = [row for row in rows if row["name"] == "found" and row["kind"] == "best"]
     assert {row["protocol"] for row in found} == {"simplepir", "ypir"}
     assert all(float(row["bits"]) >= 128 and float(row["log2_failure"]) <= -40 for row in found)
@@ -205,7 +205,7 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
     assert {json.loads(row["set"])["layers"]["query_coefficient_bytes"] for row in around} == {6, 7}
     best = min(around[1:5], key=lambda row: float(row["score"]))
     assert float(best["score"]) <= float(around[0]["score"]), "the found set's neighbours are judged as it is"
-    small = list(csv.DictReader((tmp_path / "a/sizes/sizes.csv").open()))
+    small = read_csv(tmp_path / "a/sizes/sizes.csv")
     assert [row["key"] for row in small] == ["", *["packing.base_log2"] * 2, *["rlwe.log2_modulus"] * 2] * 2
     assert min(float(row["score"]) for row in small[1:5]) == pytest.approx(float(best["score"]), rel=1e-5)
     assert small[0]["set"] == around[0]["set"] and small[1]["varied"].startswith("packing.base_log2=8 rlwe.")

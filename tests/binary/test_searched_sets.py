@@ -1,6 +1,5 @@
 """The committed sets of params/searched/: what the searches of experiments/search/ give with the present sources."""
 
-import csv
 import json
 import shlex
 import subprocess
@@ -20,14 +19,13 @@ from pirlab_estimator.search.text import count
 from pirlab_estimator.sets import labelled, resolve
 from pirlab_workflow.experiments import expand, read_profile
 from pirlab_workflow.files import ROOT
+from places import EXPECTED, read_csv
 from tier import VERIFY
 
 SEARCHES = tomllib.loads((ROOT / "experiments/search/dominate.toml").read_text())["search"]
 BEST = tomllib.loads((ROOT / "experiments/search/comparison.toml").read_text())["search"]
 COSTS = UnitCosts.load(DEFAULTS)
-SAVED = {
-    line["experiment"]: line for line in csv.DictReader((ROOT / "results/searched/saved.csv").read_text().splitlines())
-}
+SAVED = {line["experiment"]: line for line in read_csv(ROOT / "results/searched/saved.csv")}
 
 GRIDS = {grid["name"]: grid for grid in tomllib.loads((ROOT / "experiments/search/grids.toml").read_text())["grid"]}
 
@@ -35,7 +33,7 @@ GRIDS = {grid["name"]: grid for grid in tomllib.loads((ROOT / "experiments/searc
 def along():
     """The lines of the committed sweep of every protocol: of each grid, by database."""
     found = {}
-    for line in csv.DictReader((ROOT / "results/searched/grids.csv").read_text().splitlines()):
+    for line in read_csv(ROOT / "results/searched/grids.csv"):
         database = int(line["records"]), int(line["record_bits"])
         found.setdefault(line["protocol"], {}).setdefault(database, []).append(line)
     return found
@@ -43,6 +41,15 @@ def along():
 
 def committed(name):
     return tomllib.loads((ROOT / f"params/searched/{name}/1.toml").read_text())
+
+
+def as_said(source, search, figures):
+    """Security, failure and command are those that a set's file names, and reach the targets."""
+    note = f"{figures.bits:.1f} bits by the fast model, failure 2^{figures.log2_failure:.1f}."
+    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
+    assert source["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
+    assert source["command"] == "pirlab-search " + shlex.join(words_of(search))
+    assert figures.bits >= 128 and figures.log2_failure <= -40
 
 
 def test_every_search_has_its_set_and_every_set_is_run_beside_its_column():
@@ -74,11 +81,7 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
     [column] = resolve([ROOT / search["no-worse-than"]], search.get("with"))
     evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
     found, published = evaluator([document, column])
-    note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
-    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
-    assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
-    assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
-    assert found.bits >= 128 and found.log2_failure <= -40
+    as_said(document["source"], search, found)
     for side, figures in (("given", published), ("found", found)):
         for each in COMPARED:
             saved = float(SAVED[search["experiment"]][f"{side}_{each}"])
@@ -90,7 +93,6 @@ def test_a_set_is_as_its_file_says_and_dominates_by_prediction(search, binary):
 @pytest.mark.parametrize("search", BEST, ids=lambda each: each["experiment"])
 def test_what_was_found_for_a_database_stands_in_the_comparison(search, binary):
     evaluator = Evaluator(Shape(count(str(search["records"])), search["record-bits"]), COSTS, None)
-    costs = sha256(DEFAULTS.read_bytes()).hexdigest()
     rows = {
         row.asked["parameters"]
         for group in expand("comparison/protocols", read_profile("paper"))
@@ -104,11 +106,8 @@ def test_what_was_found_for_a_database_stands_in_the_comparison(search, binary):
         protocol, file = path.stem, path.relative_to(ROOT).as_posix()
         document = tomllib.loads(path.read_text())
         [found] = evaluator([document])
-        note = f"{found.bits:.1f} bits by the fast model, failure 2^{found.log2_failure:.1f}."
         assert document["protocol"] == protocol and file in rows, "a set that nothing runs"
-        assert document["source"]["note"] == f"{note} Unit costs: SHA-256 {costs}.", "`make search` changes it"
-        assert document["source"]["command"] == "pirlab-search " + shlex.join(words_of(search))
-        assert found.bits >= 128 and found.log2_failure <= -40
+        as_said(document["source"], search, found)
 
 
 def test_the_committed_table_is_of_these_sets():
@@ -127,12 +126,11 @@ def test_each_printed_column_of_the_authors_has_a_search():
     """Of 1 GB and 8 GB, by protocol and kilobytes of keys and query, which tell columns apart."""
     printed = {}
     for table in (3, 4):
-        with (ROOT / f"experiments/expected/inspire-table{table}.csv").open(newline="") as file:
-            for line in csv.DictReader(file):
-                own = line["protocol"].startswith("InsPIRe") and line["metric"].startswith("upload")
-                if line["database"] in ("1GB", "8GB") and own and line["value"]:
-                    column = (table, line["database"], line["protocol"], line["config"])
-                    printed[column] = printed.get(column, 0) + int(line["value"])
+        for line in read_csv(EXPECTED / f"inspire-table{table}.csv"):
+            own = line["protocol"].startswith("InsPIRe") and line["metric"].startswith("upload")
+            if line["database"] in ("1GB", "8GB") and own and line["value"]:
+                column = (table, line["database"], line["protocol"], line["config"])
+                printed[column] = printed.get(column, 0) + int(line["value"])
     columns = {(*column[:3], kilobytes) for column, kilobytes in printed.items()}
     assert len(columns) == len(SEARCHES) == 30
     for line in SAVED.values():

@@ -1,6 +1,5 @@
 """Unit costs of sweeps: a file names its own, its rows name their machine, and the committed tables are of these."""
 
-import csv
 import json
 
 import pytest
@@ -8,15 +7,11 @@ from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search import choose, study
 from pirlab_estimator.search.evaluate import Evaluator, Shape
+from places import read_csv
 from search_command import search
 
 SWEEP = '[best]\nprotocols = ["simplepir"]\nrecords = ["2^14"]\nrecord_bits = [256]\nobjectives = ["seconds"]\n'
 MACHINE = {"cpu": "Some CPU", "cores": 3, "memory_bytes": 5 << 30}
-
-
-def lines(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def slower(path, times):
@@ -52,7 +47,7 @@ def test_a_sweep_is_predicted_by_the_unit_costs_that_it_names(tmp_path, own_cach
     path.write_text(f'costs = "{slower(tmp_path / "costs.json", 4)}"\n{SWEEP}')
     search("--sweep", str(path), "--results", str(tmp_path / "a"))
     search("--sweep", str(path), "--results", str(tmp_path / "b"), "--costs", str(DEFAULTS))
-    own, given = ({row["name"]: row for row in lines(tmp_path / each / "sweep.csv")} for each in "ab")
+    own, given = ({row["name"]: row for row in read_csv(tmp_path / each / "sweep.csv")} for each in "ab")
     assert {row["machine"] for row in own.values()} == {"Some CPU, 3 cores, 5.0 GiB, avx9"}
     assert {row["machine"] for row in given.values()} == {UnitCosts.load(DEFAULTS).name}
     same = [name for name in own if name in given and own[name]["set"] == given[name]["set"]]
@@ -66,7 +61,7 @@ def test_the_committed_tables_are_what_the_present_sources_predict(name, binary)
     assert study.costs(document) == ROOT / "results/reference/calibration-laptop.json"
     unit_costs, asked = UnitCosts.load(study.costs(document)), {}
     parts = {part.name: part for part in study.parts(ROOT / f"experiments/search/{name}.toml")}
-    for line in lines(ROOT / f"results/searched/{name}.csv"):
+    for line in read_csv(ROOT / f"results/searched/{name}.csv"):
         assert line["machine"] == unit_costs.name
         if not line["refused"]:
             asked.setdefault(line["protocol"], line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import re
@@ -26,7 +25,7 @@ from pirlab_figures.security import curves as audit_plot
 from pirlab_figures.security import limits as audit_limits
 from pirlab_figures.security import sets as audit_sets
 from pirlab_figures.security.document import Audit, claim_text, load_audit, load_references, secret_text, verdict
-from places import EXPECTED
+from places import EXPECTED, read_csv
 
 SETS = EXPECTED / "security-sets.csv"
 EXPERIMENT = ROOT / "experiments/security/audit.toml"
@@ -144,8 +143,7 @@ def test_limits_of_small_degrees(secret: dict[str, Any], stddev: float, expected
 
 def test_limits_agree_with_the_lattice_estimators_grid() -> None:
     """No row of the grid above a cell's log2 q reaches the target, none at or below it misses it."""
-    with (EXPECTED / "security-grid.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["sigma"] == "3.19"]
+    rows = [row for row in read_csv(EXPECTED / "security-grid.csv") if row["sigma"] == "3.19"]
     kinds = {"binary": BINARY, "ternary": TERNARY, "gauss": GAUSSIAN}
     compared = 0
     for n, secret in itertools.product((512, 1024, 2048, 600, 742), kinds):

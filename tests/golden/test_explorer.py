@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Browser
-from explored import COMMITTED, ROOT, SWEEP, SYSTEMS, check_whole, data, lines
+from explored import COMMITTED, ROOT, SWEEP, SYSTEMS, check_whole, data
 from pirlab_figures.cli import main
+from places import read_csv
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +43,9 @@ def test_rows_are_those_of_records_and_searches(page):
         sent = [m for m in record["transcript"] if m["direction"] == "upload" and m["phase"] in ("query", "online")]
         assert row["upload"] == pytest.approx(sum(m["payload_bytes"] for m in sent), rel=1e-5)
         assert row["command"].startswith("pirlab run ") and f"--records {row['records']} " in row["command"]
-    found = [line for line in lines(SWEEP) if not line["refused"]]
+    found = [line for line in read_csv(SWEEP) if not line["refused"]]
     assert sum(row["status"] == "searched" for row in rows) == len(found)
-    served = [line for line in lines(COMMITTED) if not line["refused"]]
+    served = [line for line in read_csv(COMMITTED) if not line["refused"]]
     shown = {
         (row["parameters"], row["records"], row["record_bits"]): row for row in rows if row["status"] == "predicted"
     }
@@ -55,14 +56,11 @@ def test_rows_are_those_of_records_and_searches(page):
 
 
 def test_every_protocol_stands_at_a_dozen_databases_or_the_reason_why_not(page):
-    document = data(page)
-    shapes = {(line["records"], line["record_bits"]) for line in lines(COMMITTED)}
-    assert len(shapes) >= 12
-    assert {line["protocol"] for line in lines(COMMITTED)} >= SYSTEMS
-    for protocol in {line["protocol"] for line in lines(COMMITTED)}:
-        served = {
-            (n["records"], n["record_bits"]) for n in lines(COMMITTED) if n["protocol"] == protocol and not n["refused"]
-        }
+    document, lines = data(page), read_csv(COMMITTED)
+    shapes, protocols = {(n["records"], n["record_bits"]) for n in lines}, {n["protocol"] for n in lines}
+    assert len(shapes) >= 12 and protocols >= SYSTEMS
+    for protocol in protocols:
+        served = {(n["records"], n["record_bits"]) for n in lines if n["protocol"] == protocol and not n["refused"]}
         why = {(str(r), str(b)): reason for name, r, b, reason in document["refused"] if name == protocol}
         assert served | set(why) == shapes and not served & set(why) and all(why.values()), protocol
         assert len(served) >= 6, protocol

@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 from browser import Browser
-from explored import COMMITTED, ROOT, SWEEP, SYSTEMS, check_whole, data, lines
+from explored import COMMITTED, ROOT, SWEEP, SYSTEMS, check_whole, data
 from pirlab_estimator.search import cli, study
 from pirlab_estimator.search.bounds import SEEDS, Network, Objective
 from pirlab_estimator.search.evaluate import Figures, Shape
 from pirlab_figures.lib.protocols import protocol_name
+from places import read_csv
 
 pytestmark = [pytest.mark.slow, pytest.mark.verify]
 #: Records, bits of a record, seconds of a round trip, Mbit/s.
@@ -63,7 +64,7 @@ def said(binary, tmp_path_factory) -> Said:
     words += ["--costs", str(study.costs(study.read(ROOT / "experiments/search/fronts.toml")))]
     with contextlib.redirect_stdout(io.StringIO()) as text:
         assert cli.main(words) == 0
-    return Said(text.getvalue(), {row["protocol"]: float(row["score"]) for row in lines(table) if row["score"]})
+    return Said(text.getvalue(), {row["protocol"]: float(row["score"]) for row in read_csv(table) if row["score"]})
 
 
 def seconds(text: str) -> float:
@@ -76,7 +77,7 @@ def fastest(records: int, bits: int, round_trip: float, megabits: float) -> dict
     """Protocols by their least time, of what is found and committed, as `pirlab-search --stateless` ranks them."""
     objective = Objective("seconds", Shape(records, bits), Network(round_trip, megabits * 125_000))
     best: dict[str, float] = {}
-    for line in [*lines(SWEEP), *lines(COMMITTED)]:
+    for line in [*read_csv(SWEEP), *read_csv(COMMITTED)]:
         other = (line["records"], line["record_bits"]) != (str(records), str(bits))
         if other or line["refused"] or float(line["hint_bytes"]) > SEEDS or line["hint_serves"]:
             continue

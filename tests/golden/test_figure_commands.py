@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 import synthetic
 from pirlab_estimator.paths import ROOT
 from pirlab_figures.cli import main
-from places import EXPECTED
+from places import EXPECTED, read_csv
 
 
 @pytest.mark.parametrize(
@@ -35,7 +34,7 @@ def test_commands_write_their_files(command: list[str], suffixes: list[str], swe
         assert (
             pdf.startswith(b"%PDF") and b"/CIDFontType2" in pdf and b"/Type3" not in pdf and b"CreationDate" not in pdf
         )
-    rows = list(csv.DictReader(written["out.csv"].open(encoding="utf-8")))
+    rows = read_csv(written["out.csv"])
     assert rows and all(row.get("record_id") or row.get("source") == "paper" for row in rows)
     if ".tex" in suffixes:
         tex = re.sub(r"\\[{}%&_#$]", "", written["out.tex"].read_text(encoding="utf-8"))

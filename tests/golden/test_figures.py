@@ -159,14 +159,10 @@ def test_marks_carry_their_figures(tmp_path: Path, expected: pd.DataFrame) -> No
 
 def test_every_table_says_how_secure_its_sets_are(tmp_path: Path, expected: pd.DataFrame) -> None:
     """Least bits in a column; the weakest of the sets that reach their target in the notes, as far as it is known."""
-    plain = synthetic.run_record("simplepir/usenix23", 2**18, 16)
-    fast = synthetic.run_record("simplepir/secure-n1088", 2**18, 16)
-    records, predictions = synthetic.write(tmp_path, [plain, fast])
-    documents = [synthetic.prediction(plain), synthetic.prediction(fast)]
-    documents[1]["security"][0]["source"] = "fast_only"
-    predictions.write_text(json.dumps(documents))
-    predicted = loader.load_predictions(predictions)
-    joined = loader.join(loader.load_records(records), predicted, {})
+    records = [synthetic.run_record(f"simplepir/{name}", 2**18, 16) for name in ("usenix23", "secure-n1088")]
+    predictions = list(map(synthetic.prediction, records))
+    predictions[1]["security"][0]["source"] = "fast_only"
+    joined, predicted = synthetic.load(tmp_path, records, predictions=predictions)
     data = figure4.build(loader.rows(joined, predicted), expected)
     shown = {
         "comparison": comparison.build(loader.rows(joined, predicted), expected),
@@ -188,16 +184,10 @@ def test_every_table_says_how_secure_its_sets_are(tmp_path: Path, expected: pd.D
 
 def test_unknown_security_is_marked(tmp_path: Path, expected: pd.DataFrame) -> None:
     """Neither a record without a prediction nor a prediction without a figure passes for a secure set."""
-    bare, empty = (
-        synthetic.run_record("simplepir/usenix23", 2**18, 16),
-        synthetic.run_record("doublepir/usenix23", 2**18, 16),
-    )
-    records, predictions = synthetic.write(tmp_path, [bare, empty])
-    documents = [synthetic.prediction(empty)]
-    documents[0]["security_bits"] = documents[0]["security"][0]["bits"] = None
-    predictions.write_text(json.dumps(documents))
-    predicted = loader.load_predictions(predictions)
-    joined = loader.join(loader.load_records(records), predicted, {})
+    bare, empty = (synthetic.run_record(f"{name}/usenix23", 2**18, 16) for name in ("simplepir", "doublepir"))
+    prediction = synthetic.prediction(empty)
+    prediction["security_bits"] = prediction["security"][0]["bits"] = None
+    joined, predicted = synthetic.load(tmp_path, [bare, empty], predictions=[prediction])
     assert [marks.marks_of(row) for row in loader.dicts(joined)] == [["unknown"], ["unknown"]]
     table = comparison.build(loader.rows(joined, predicted), expected)
     note = "security unknown: no estimate for this parameter file (SimplePIR usenix23; DoublePIR usenix23)"
@@ -215,12 +205,10 @@ def test_unknown_security_is_marked(tmp_path: Path, expected: pd.DataFrame) -> N
 
 
 def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Path, expected: pd.DataFrame) -> None:
-    old = synthetic.run_record("simplepir/usenix23", 2**18, 16)
-    old["parameters"] = old["parameters"] | {"sha256": "0" * 64}
-    records, predictions = synthetic.write(tmp_path, [old])
-    predictions.write_text(json.dumps([synthetic.prediction(synthetic.run_record("simplepir/usenix23", 2**18, 16))]))
-    predicted, loaded = loader.load_predictions(predictions), loader.load_records(records)
-    stale = loader.join(loaded, predicted, {old["id"]: "2026-11-01"})
+    now = synthetic.run_record("simplepir/usenix23", 2**18, 16)
+    old = now | {"parameters": now["parameters"] | {"sha256": "0" * 64}}
+    predictions = [synthetic.prediction(now)]
+    stale, predicted = synthetic.load(tmp_path, [old], {old["id"]: "2026-11-01"}, predictions)
     assert marks.marks_of(loader.dicts(stale)[0]) == ["insecure", "stale"]
     assert accuracy.build(stale).empty, "another file's prediction is no twin"
     text = comparison.build(loader.rows(stale, predicted), expected).markdown()
@@ -228,7 +216,8 @@ def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Pa
         "(SimplePIR usenix23 121.5 bit)" in text
         and "failure is that of today's file (1 measured on 2026-11-01)" in text
     )
-    assert marks.marks_of(loader.dicts(loader.join(loaded, predicted, {}))[0]) == ["unknown"], "only of stale ones"
+    fresh, _ = synthetic.load(tmp_path, [old], predictions=predictions)
+    assert marks.marks_of(loader.dicts(fresh)[0]) == ["unknown"], "only of stale ones"
 
 
 def test_printed_numbers_are_found_by_the_protocol_they_are_of(expected: pd.DataFrame) -> None:

@@ -39,7 +39,7 @@ def test_payloads_are_unchanged(binary, tmp_path, name):
     if VERIFY or name not in golden.LARGE:
         runs += [(kernel["name"], 1) for kernel in available if not kernel["chosen"]]
     digests = {run: golden.payloads(binary, tmp_path, name, *run) for run in runs}
-    assert set(digests.values()) == {golden.read_payloads()[name]}, digests
+    assert set(digests.values()) == {golden.read_digests("payloads")[name]}, digests
 
 
 def test_every_protocol_has_an_exchange(binary):

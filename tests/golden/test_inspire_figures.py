@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import synthetic_inspire as synthetic
+import synthetic_parts
 from inspire_rows import build, load, standing
 from pirlab_figures.cli import main
 from pirlab_figures.drawings import FIGURES, TABLES
@@ -325,24 +326,15 @@ def test_batches_stand_beside_single_queries_and_updates_beside_preprocessing(tm
 PRIMES = [268369921, 249561089]
 
 
-def packings(folder: Path) -> list[dict]:
-    """The paper's CDKS and large InspiRING, variants of them, and one of another ring; written to a folder."""
+def test_table5_has_the_papers_columns_and_ours(tmp_path, expected, contradictions):
+    """The paper's CDKS and large InspiRING, variants of them, and one of another ring."""
     documents = [
         synthetic.packing("cdks-preprocessed", 2048, PRIMES),
         synthetic.packing("inspiring", 2048, PRIMES),
         synthetic.packing("inspiring", 2048, PRIMES, "balanced", clients=4),
         synthetic.packing("inspiring-online", 512, PRIMES),
     ]
-    for document in documents:
-        path = folder / "records" / f"{document['id']}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(document))
-    (folder / "predictions.json").write_text(json.dumps([synthetic.packing_prediction(d) for d in documents]))
-    return documents
-
-
-def test_table5_has_the_papers_columns_and_ours(tmp_path, expected, contradictions):
-    packings(tmp_path)
+    synthetic_parts.write(tmp_path, documents, map(synthetic.packing_prediction, documents))
     records = primitives.load([tmp_path / "records"], [tmp_path / "predictions.json"])
     table = inspire_packing.table(records, expected, contradictions)
     text = table.markdown()

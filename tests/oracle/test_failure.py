@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+import synthetic_parts
 from pirlab_estimator import predict
 from pirlab_estimator.compare import compare, failure_band
 from pirlab_estimator.noise.error import Noise
 from pirlab_estimator.noise.primitive_failure import FloorInputs, _first_alone
 from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.pirouette import failure, failure_plot
-from synthetic_parts import BUILD, machine
 from validated import validate
 
 COMMON = {"n": 1024, "modulus": "268369921*249561089", "dimension": 256, "form": "joint", "family": "balanced"}
@@ -102,43 +102,25 @@ def test_floors_fail_as_two_rotations_do(alike):
 
 def record(settings, failures, trials=65536, number=0):
     _, stages = predicted(settings)
-    return {
-        "schema": "pirlab/primitive/1",
-        "kind": "failure",
-        "id": f"{number:032x}",
-        "status": "ok",
-        "reason": None,
-        "experiment": "pirouette/failure",
-        "group": "all",
-        "row": settings["decision"],
-        "primitive": "failure",
-        "settings": COMMON | settings,
-        "described": {"settings": COMMON | settings, "counts": {}, "predicted_seconds": 1.0, "peak_bytes": 1},
-        "build": BUILD | {"kernel": "avx2"},
-        "machine": machine(),
-        "staleness_key": "00",
-        "threads": 1,
-        "repetitions": 7,
-        "seed": None,
-        "started": "2026-01-01T00:00:00Z",
-        "finished": "2026-01-01T00:00:01Z",
-        "measured": {
+    noise = {"samples": trials, "keys": 8, "mean": 0.0, "variance": stages["input"]["variance"], "max": 9.0}
+    return synthetic_parts.record(
+        "failure",
+        id=f"{number:032x}",
+        experiment="pirouette/failure",
+        group="all",
+        row=settings["decision"],
+        primitive="failure",
+        settings=COMMON | settings,
+        described={"settings": COMMON | settings, "counts": {}, "predicted_seconds": 1.0, "peak_bytes": 1},
+        measured={
             "times": {"trial": {"unit": "s", "per": 8192, "samples": [2e-3, 2e-3]}},
             "values": {},
             "counts": {},
-            "noise": {
-                "input": {
-                    "samples": trials,
-                    "keys": 8,
-                    "mean": 0.0,
-                    "variance": stages["input"]["variance"],
-                    "max": 9.0,
-                }
-            },
+            "noise": {"input": noise},
             "failures": {"decision": {"trials": trials, "failures": failures}},
             "correct": {"compared": trials, "right": trials},
         },
-    }
+    )
 
 
 def test_rates_are_compared():

@@ -1,6 +1,5 @@
 """The fast security model against the lattice estimator's figures, and against a slow evaluation of the formulas."""
 
-import csv
 from dataclasses import replace
 from math import ceil, cosh, exp, inf, lgamma, log, log2, pi, sinh, sqrt, tanh
 
@@ -14,6 +13,7 @@ from pirlab_estimator.security.fast import coded_bkw, dual_hybrid, primal, reduc
 from pirlab_estimator.security.fast.domain import outside, secret_stddev, secret_support
 from pirlab_estimator.security.fast.model import _known, estimate, evaluate
 from pirlab_estimator.security.instance import Instance
+from places import EXPECTED, read_csv
 from scipy.special import betainc
 
 #: Bits that figures may differ from the lattice estimator's. Its own search of BDD misses its minimum by up to 0.042,
@@ -70,11 +70,6 @@ def lwe(dimension=1024, modulus=1 << 32, secret=None, error_stddev=6.4):
     return Instance.of({"dimension": dimension, "modulus": modulus, "secret": secret, "error_stddev": error_stddev})
 
 
-def rows(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def compare(name, own, real, missed):
     """Own figure within the tolerance of the real one; never above it where the real one missed its minimum."""
     assert own is not None, name
@@ -88,8 +83,8 @@ def compare(name, own, real, missed):
         assert abs(own - real) <= TOLERANCE[name[-1]], f"{name}: {own} against {real}"
 
 
-def test_all_rows_of_the_grid(root):
-    grid = rows(root / "experiments/expected/security-grid.csv")
+def test_all_rows_of_the_grid():
+    grid = read_csv(EXPECTED / "security-grid.csv")
     assert len(grid) == 360
     stddev = np.array([3.19 if r["sigma"] == "3.19" else 6.4 / sqrt(2 * pi) for r in grid])
     secret = np.array([{"binary": 0.5, "ternary": sqrt(2 / 3), "gauss": s}[r["secret"]] for r, s in zip(grid, stddev)])
@@ -128,12 +123,12 @@ def test_recorded_sets(instance):
         assert assess.best(own, model).log2_rop <= assess.best(real, model).log2_rop + FAST_TOLERANCE
 
 
-def test_coded_bkw_on_its_grid(root):
+def test_coded_bkw_on_its_grid():
     """The estimator's figure, or where its local search misses its own minimum by more, its own cost function there.
 
     `there` is that cost function at the tables, steps and sums of samples of our minimum.
     """
-    grid = rows(root / "experiments/expected/security-bkw.csv")
+    grid = read_csv(EXPECTED / "security-bkw.csv")
     compared = [r for r in grid if r["coded_bkw"]]
     assert len(compared) >= 100 and {r["secret"] for r in compared} == {"binary", "ternary", "gaussian"}
     assert {bool(r["samples"]) for r in compared} == {True, False}
@@ -207,9 +202,9 @@ def test_the_model_counts_coded_bkw_among_its_attacks():
     assert assess.best(answers[few]["results"], MODEL).log2_rop > least.log2_rop + 1
 
 
-def test_random_instances(root):
+def test_random_instances():
     """Odd dimensions and moduli, every kind of secret. Some of these led to repairs and to the bounds of the domain."""
-    sample = rows(root / "experiments/expected/security-random.csv")
+    sample = read_csv(EXPECTED / "security-random.csv")
     assert len(sample) >= 300 and {r["secret"] for r in sample} >= {"gaussian", "fixed_weight", "uniform_range"}
     instances = [lwe(int(r["n"]), r["q"], secret_of(r), float(r["stddev"])) for r in sample]
     answers = estimate(instances)

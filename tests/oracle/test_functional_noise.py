@@ -8,9 +8,9 @@ from pirlab_estimator.noise.lattice import NOTHING, GadgetNoise, Noise, Secret
 N, Q = 2048, 268369921 * 249561089
 
 
-def polynomial_steps(values, n=64):
+def polynomial_steps(values):
     """(1 - X) T / 2 by the definition, T constant on windows."""
-    test = np.repeat(values, n // len(values))
+    test = np.repeat(values, 64 // len(values))
     turned = np.concatenate([-test[-1:], test[:-1]])
     return (test - turned) / 2
 

@@ -128,8 +128,9 @@ def interpolated(degree=32, rows=1 << 15, signed=False, answers=1):
     return {"layout": layout, "instances": [second(rows)]}
 
 
-def theorem9(degree, rows, p=65535, z=1 << 19, length=3):
+def theorem9(degree, rows):
     """The variance that the authors' code takes, sigma a standard deviation."""
+    p, z, length = 65535, 1 << 19, 3
     return degree * 6.4**2 * (rows * p**2 + length * D**2 * z**2 / 4 + length * D * z**2 / 2)
 
 
@@ -222,11 +223,11 @@ def test_inspires_union_is_over_a_records_ciphertexts():
     assert eight["switch"]["log2_failure_bound"] == pytest.approx(one["switch"]["log2_failure_bound"] + 3)
 
 
-def one_layer(signed=False, bits=262144):
+def one_layer(bits=262144):
     """SimpleYPIR at 1 GB: 2^14 items of 19 ring elements of 14-bit entries."""
     layout = {"rows": 1 << 14, "items": 1 << 14, "columns": 19 * D, "elements_per_item": 19, "entry_bits": 14}
     layout |= {"records_per_item": (1 << 19) // bits}
-    layout |= {"plain_modulus": 1 << 14, "packing_gadget": GADGET | {"signed": signed}}
+    layout |= {"plain_modulus": 1 << 14, "packing_gadget": GADGET}
     layout |= {"mask_modulus": 268369921, "body_modulus": "2^20"}
     return {"layout": layout, "instances": [second()], "shape": {"records": (1 << 33) // bits, "record_bits": bits}}
 

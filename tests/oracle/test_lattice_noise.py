@@ -17,16 +17,11 @@ Q = 268435399  # below 2^28
 SECRETS = {"ternary": Secret.ternary(), "binary": Secret.binary()}
 
 
-@pytest.fixture(scope="module")
-def build():
+def build(family="balanced", base=32, dropped=0, keys=300, n=64, **options):
     """A toy ring, a gadget's digits and its predicted noise."""
-
-    def make(family="balanced", base=32, dropped=0, keys=300, n=64, q=Q, **options):
-        toy = toy_lattice.Toy(keys, n, q, **options)
-        length = len(gadget(family, q, base, dropped).digits)
-        return toy, toy_lattice.Digits(family, q, base, length, dropped), GadgetNoise.of(family, q, base, dropped)
-
-    return make
+    toy = toy_lattice.Toy(keys, n, Q, **options)
+    length = len(gadget(family, Q, base, dropped).digits)
+    return toy, toy_lattice.Digits(family, Q, base, length, dropped), GadgetNoise.of(family, Q, base, dropped)
 
 
 def holds(errors, noise, tolerance=VARIANCE_TOLERANCE):
@@ -37,7 +32,7 @@ def holds(errors, noise, tolerance=VARIANCE_TOLERANCE):
     assert np.mean(errors**2) == pytest.approx(float(noise.variance), rel=tolerance)
 
 
-def test_fresh_add_products_and_extraction(build):
+def test_fresh_add_products_and_extraction():
     toy, _, _ = build()
     s, fresh = toy.secret(), Noise(toy.variance)
     assert lattice.fresh(3.2).variance == pytest.approx(10.24)
@@ -72,7 +67,7 @@ GADGETS += [("unsigned", 16, 2), ("balanced", 16, 2), ("balanced", 2, 5), ("unsi
 
 
 @pytest.mark.parametrize(("family", "base", "dropped"), GADGETS)
-def test_gadget_and_external_product(build, family, base, dropped):
+def test_gadget_and_external_product(family, base, dropped):
     keys = 800 if family in ("unsigned", "jlp21") else 300
     toy, digits, noise = build(family, base, dropped, keys, n=32, seed=base)
     if keys * toy.n < ENOUGH_SAMPLES:
@@ -99,7 +94,7 @@ def test_gadget_and_external_product(build, family, base, dropped):
 
 @pytest.mark.parametrize("bit", [0, 1])
 @pytest.mark.parametrize(("family", "base", "dropped"), [("balanced", 32, 0), ("balanced", 32, 2), ("zy22", 16, 0)])
-def test_cmux(build, family, base, dropped, bit):
+def test_cmux(family, base, dropped, bit):
     toy, digits, noise = build(family, base, dropped, secret="binary")
     s, rows, fresh = toy.secret(), Noise(toy.variance), Noise(toy.variance)
     messages = toy.uniform(), toy.uniform()
@@ -118,7 +113,7 @@ CHAINS = [("balanced", 16, 0), ("balanced", 16, 2), ("zy22", 16, 0), ("jlp24", 1
 @pytest.mark.parametrize("same_selector", [False, True])
 @pytest.mark.parametrize("same_input", [False, True])
 @pytest.mark.parametrize(("family", "base", "dropped"), CHAINS)
-def test_cmux_chain(build, family, base, dropped, same_input, same_selector):
+def test_cmux_chain(family, base, dropped, same_input, same_selector):
     length = 8
     toy, digits, noise = build(family, base, dropped, 1200, n=16)
     s, rows = toy.secret(), Noise(toy.variance)
@@ -151,7 +146,7 @@ SWITCHES = [("balanced", 32, 0), ("balanced", 2, 6), ("unsigned", 4, 5), ("unsig
 
 @pytest.mark.parametrize("kind", SECRETS)
 @pytest.mark.parametrize(("family", "base", "dropped"), SWITCHES)
-def test_key_switching_automorphism_and_ring_switching(build, family, base, dropped, kind):
+def test_key_switching_automorphism_and_ring_switching(family, base, dropped, kind):
     toy, digits, noise = build(family, base, dropped, 1100, secret=kind)
     old, new, rows, fresh = toy.secret(), toy.secret(), Noise(toy.variance), Noise(toy.variance)
     message = toy.uniform()
@@ -187,7 +182,7 @@ def test_dropped_digits_of_an_lwe_key_switch_add_up_exactly(dimension):
 
 @pytest.mark.parametrize("kind", SECRETS)
 @pytest.mark.parametrize(("family", "base", "dropped"), SWITCHES)
-def test_lwe_key_switching(build, family, base, dropped, kind):
+def test_lwe_key_switching(family, base, dropped, kind):
     """The errors of the rows are all that matters; the new mask only hides."""
     toy, digits, noise = build(family, base, dropped, ENOUGH_SAMPLES, n=24, secret=kind, seed=3)
     s, a = toy.secret(), toy.uniform()
@@ -211,7 +206,7 @@ def trace(toy, digits, c, s, levels):
 
 @pytest.mark.parametrize("scaled", [True, False])
 @pytest.mark.parametrize(("family", "levels"), [("balanced", 5), ("balanced", 2), ("unsigned", 3), ("zy22", 4)])
-def test_trace(build, family, levels, scaled):
+def test_trace(family, levels, scaled):
     """Mean, kept coefficients, and each class of coefficients where digits have no mean."""
     keys = 4096 if levels == 5 else 2048
     toy, digits, noise = build(family, 16, 0, keys, n=32, stddev=3.2)
@@ -254,7 +249,7 @@ def test_classes_of_the_trace_average_to_its_mean():
 
 
 @pytest.mark.parametrize("family", ["balanced", "unsigned", "gmp19"])
-def test_expansion(build, family):
+def test_expansion(family):
     toy, digits, noise = build(family, 16, 0, 600, n=32)
     levels, s = 3, toy.secret()
     message, inverse = toy.uniform(), pow(8, -1, toy.q)
@@ -279,7 +274,7 @@ def test_expansion(build, family):
     holds(errors[:, ::8], expected.kept)
 
 
-def test_conversion_to_rgsw(build):
+def test_conversion_to_rgsw():
     """RLWE(-s m) of RLWE(m), with both components decomposed and with one."""
     toy, digits, noise = build("balanced", 8, 0, 400)
     s = toy.secret()
@@ -302,7 +297,7 @@ def test_conversion_to_rgsw(build):
 @pytest.mark.parametrize(
     ("to_a", "to_b"), [(1 << 12, 1 << 12), (12289, 12289), (1 << 20, 1 << 8), (61, 53), (4099, 1 << 20)]
 )
-def test_modulus_switching(build, to_a, to_b, kind):
+def test_modulus_switching(to_a, to_b, kind):
     """Reals throughout; (q'/q)^2 of the input noise counts where q' is large."""
     toy, _, _ = build(keys=400, stddev=300.0 if to_b > 1 << 16 else 3.2, secret=kind)
     s, message = toy.secret(), toy.uniform()

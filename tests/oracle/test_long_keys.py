@@ -1,21 +1,20 @@
 """Keys that are longer than a bound on failure allows for: how rare they are, and that every bound counts them."""
 
 import copy
-import json
-import subprocess
 from math import erfc, log2, sqrt
 
 import mpmath
 import numpy as np
 import pytest
+from pirlab_estimator.describe import describe
 from pirlab_estimator.modulus import parse_modulus
 from pirlab_estimator.noise import PROTOCOLS, predict_noise
 from pirlab_estimator.noise.ring_setting import KEY_SQUARES
 from pirlab_estimator.noise.stage import Stage
 from pirlab_estimator.noise.tails import KeyLength, key_union, log2_subgaussian_tail, longest_key
+from pirlab_estimator.paths import ROOT
 from pirlab_estimator.sets import every_set
 from pirlab_figures.lib import marks
-from pirlab_workflow.files import ROOT
 from scipy.stats import chi2
 from validated import stages, validate
 
@@ -39,15 +38,13 @@ SETS = {
 @pytest.fixture(scope="module")
 def described(binary):
     rows = [
-        {"id": name, "parameters": file, "with": changes, "records": records, "record_bits": bits}
+        {"id": name, "parameters": str(ROOT / f"params/{file}.toml"), "with": changes}
+        | {"records": records, "record_bits": bits}
         for name, (shape, _) in SETS.items()
         for file, changes in [every_set()[name]]
         for records, bits in [SHAPES[shape]]
     ]
-    asked = "\n".join(json.dumps(row) for row in rows)
-    command = [binary, "describe", "--batch"]
-    done = subprocess.run(command, input=asked, capture_output=True, text=True, check=True, cwd=ROOT)
-    return {each["id"]: each for each in map(json.loads, done.stdout.splitlines())}
+    return {each["id"]: each for each in describe(rows)}
 
 
 def log2_longer(length, squares):

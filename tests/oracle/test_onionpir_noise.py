@@ -1,7 +1,5 @@
 """OnionPIR's chain against its authors' bound, the committed sets against their targets, and runs against the chain."""
 
-import json
-import subprocess
 from math import log2
 
 import pytest
@@ -24,23 +22,15 @@ SETS = {
 
 
 @pytest.fixture(scope="module")
-def described(root, binary):
-    """The description of a set at a number of plaintexts."""
-
-    def describe(name, plaintexts, *more):
-        command = [binary, "describe", root / f"params/onionpir/{name}.toml", "--records", plaintexts]
-        made = subprocess.run(
-            [*command, "--record-bits", str(SETS[name]), "--json", *more], check=True, capture_output=True
-        )
-        return json.loads(made.stdout)
-
-    return describe
+def described(describe):
+    """The description of a set at a power of two of plaintexts."""
+    return lambda name, log, *more: describe(f"onionpir/{name}", log, *more, record_bits=SETS[name])
 
 
 @pytest.mark.parametrize("name", [name for name in SETS if name.startswith(("repaired", "secure"))])
-@pytest.mark.parametrize("plaintexts", ["2^10", "2^16"])
-def test_every_set_of_ours_fails_less_often_than_its_target(described, name, plaintexts):
-    made, _ = predicted(described(name, plaintexts))
+@pytest.mark.parametrize("log_plaintexts", [10, 16])
+def test_every_set_of_ours_fails_less_often_than_its_target(described, name, log_plaintexts):
+    made, _ = predicted(described(name, log_plaintexts))
     assert made["log2_failure"] < noise.FAILURE_TARGET
 
 
@@ -48,7 +38,7 @@ def test_every_set_of_ours_fails_less_often_than_its_target(described, name, pla
 def test_noise_is_below_the_papers_bound(described, name):
     """The paper bounds the coefficients of an expansion by the constant one, 4^h (sigma^2 + V_ks / 3); in the mean they
     have 2^h sigma^2 + (2^h - 1) V_ks. V_ks is of digits as long as the base: shorter ones leave less."""
-    description = described(name, "2^12")
+    description = described(name, 12)
     layout, made = description["layout"], stages(description)
     n, levels, gadget = layout["ring_degree"], layout["expansion_depth"], layout["automorphism_gadget"]
     special = parse_modulus(layout["special_modulus"]) if "special_modulus" in layout else 1
@@ -66,7 +56,7 @@ def test_unit_vectors_have_four_products_for_one(described):
     """What one product adds is the same; dimensions of four have four, those of two have one."""
     added = {}
     for further in ("one-hot", "binary"):
-        made = stages(described("repaired-20", "2^15", "--with", f'further="{further}"'))
+        made = stages(described("repaired-20", 15, "--with", f'further="{further}"'))
         variances = [made[stage]["stddev"] ** 2 for stage in ("folding", "first_dimension")]
         added[further] = variances[0] - variances[1]
     assert added["one-hot"] / added["binary"] == pytest.approx(2.0, rel=0.02)
@@ -80,23 +70,13 @@ RUNS += [(name, further) for name in SETS for further in ("one-hot", "binary") i
 @pytest.mark.parametrize(
     ("name", "further"), [RUNS[0], *(pytest.param(*run, marks=pytest.mark.slow) for run in RUNS[1:])]
 )
-def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, name, further):
-    out = tmp_path / "r.json"
+def test_runs_have_the_noise_of_the_chain(root, measure, name, further):
     # Eight coordinates of the first dimension, a dimension of two and one of four, or three of two; none is empty.
-    command = [
-        binary,
-        "run",
-        root / f"params/onionpir/{name}.toml",
-        "--records",
-        "64",
-        "--record-bits",
-        str(SETS[name]),
-    ]
-    command += ["--with", "row_bits=3", "--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
+    options = ["--records", "64", "--record-bits", str(SETS[name]), "--with", "row_bits=3"]
+    options += ["--with", f'further="{further}"', "--seed", "7", "--repetitions", "1"]
     # What dropped digits leave is most of the noise of `original`, and comes with the ones of an index: twenty indices.
     seconds = "10" if (name, further) == ("original", "binary") else "1"
-    subprocess.run([*command, "--no-probe", "--noise-seconds", seconds, "--out", out], check=True, capture_output=True)
-    record = json.loads(out.read_text())
+    record = measure(root / f"params/onionpir/{name}.toml", *options, "--noise-seconds", seconds)
     (prediction,) = predict([record["description"]], security="recorded")
     measured = {s["stage"]: s for s in record["noise"]}
     assert set(measured) == {"leaf", "selector_body", "selector_mask", "first_dimension", "folding", "answer"}

@@ -20,13 +20,13 @@ def make(family, base, n, dropped=0):
     return toy, toy_lattice.Digits(family, Q, base, length, dropped), GadgetNoise.of(family, Q, base, dropped)
 
 
-def lwe_samples(toy, s, count, scale=1):
-    """Masks, bodies and errors of `count` LWE ciphertexts of zero under the coefficients of s, scaled as CDKS asks."""
+def lwe_samples(toy, s, count):
+    """Masks, bodies and errors of `count` LWE ciphertexts of zero under the coefficients of s."""
     masks, bodies, errors = [], [], []
     for _ in range(count):
         mask, error = toy.uniform(), toy.error()[:, 0]
         masks.append(mask)
-        bodies.append((np.sum(mask * s, axis=1) + error * scale) % toy.q)
+        bodies.append((np.sum(mask * s, axis=1) + error) % toy.q)
         errors.append(error)
     return masks, bodies, np.stack(errors, axis=1)
 

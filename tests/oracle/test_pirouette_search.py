@@ -2,7 +2,6 @@
 
 import hashlib
 import itertools
-import json
 import os
 import re
 import shlex
@@ -17,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pirlab_estimator.cost.units import DEFAULTS, UnitCosts
-from pirlab_estimator.describe import describe
+from pirlab_estimator.describe import describe as describe_rows
 from pirlab_estimator.noise import predict_noise
 from pirlab_estimator.paths import ROOT
 from pirlab_estimator.search.front import frontier
@@ -121,10 +120,9 @@ def the_set_alone(written, monkeypatch):
 
 
 @pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
-def test_the_search_counts_the_operations_that_descriptions_count(path, binary, monkeypatch):
+def test_the_search_counts_the_operations_that_descriptions_count(path, describe, monkeypatch):
     written, bits = tomllib.loads(path.read_text()), int(path.stem.removeprefix("2^"))
-    command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
-    described = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["operations"]["answer"]
+    described = describe(f"{path.parent.name}/{path.stem}", bits)["operations"]["answer"]
     space = the_set_alone(written, monkeypatch)
     names = {name for step in STEPS for name in described.get(step, {})}
     assert {"ntt_2048_28", "residue_multiply_adds", "digits", "key_bytes", "automorphism_slots"} <= names
@@ -137,10 +135,9 @@ def test_the_search_counts_the_operations_that_descriptions_count(path, binary, 
 
 
 @pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
-def test_bytes_that_are_sent_are_those_of_the_messages(path, binary, monkeypatch):
+def test_bytes_that_are_sent_are_those_of_the_messages(path, describe, monkeypatch):
     written, bits = tomllib.loads(path.read_text()), int(path.stem.removeprefix("2^"))
-    command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
-    messages = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["messages"]
+    messages = describe(f"{path.parent.name}/{path.stem}", bits)["messages"]
     sent = sum(m["payload_bytes"] for m in messages if m["phase"] == "offline")
     limits, half = Limits(1e10, 1e3, 0.0, sent=True), written["protocol"] == "pirouette_h"
     (found,) = Search(the_set_alone(written, monkeypatch), UNITS, bits, limits, half).best()
@@ -176,7 +173,7 @@ def described(candidates, bits):
         {"id": f"{i}", "parameters": f"{i}.toml", "toml": candidate.toml(), "records": 1 << bits}
         for i, candidate in enumerate(candidates)
     ]
-    descriptions = describe([row | {"record_bits": 2048} for row in rows])
+    descriptions = describe_rows([row | {"record_bits": 2048} for row in rows])
     for candidate, description in zip(candidates, descriptions):
         description["layout"]["used_coefficients"] = candidate.space.response_degree * candidate.space.slots
     return descriptions
@@ -427,14 +424,12 @@ def test_recorded_commands_find_the_sets_again(name, tmp_path):
 
 
 @pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
-def test_sets_hold_for_short_and_for_long_records(path, binary):
+def test_sets_hold_for_short_and_for_long_records(path, describe):
     """One bit, 256 bytes and 32 KB; of the last, as many bytes, and as many records as a database may have."""
     bits = int(path.stem.removeprefix("2^"))
     shapes = [(bits, 1), (bits, 2048), (bits - 7, 1 << 18), (min(bits, 28), 1 << 18)]
-    descriptions = []
-    for records, record_bits in shapes:
-        command = [binary, "describe", path, "--records", f"2^{records}", "--record-bits", str(record_bits), "--json"]
-        descriptions.append(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+    name = f"{path.parent.name}/{path.stem}"
+    descriptions = [describe(name, records, record_bits=record_bits) for records, record_bits in shapes]
     for (records, record_bits), noise in zip(shapes, predict_noise(descriptions)):
         assert noise["log2_failure"] <= -40, (records, record_bits)
         decisions = {s["stage"]: s["margin_bound"] for s in noise["stages"] if s["decisions"]}
@@ -447,10 +442,8 @@ def test_sets_hold_for_short_and_for_long_records(path, binary):
 
 
 @pytest.mark.parametrize("path", SETS, ids=SET_NAMES)
-def test_sets_are_secure_and_no_larger_than_the_papers_keys(path, binary):
-    bits = path.stem.removeprefix("2^")
-    command = [binary, "describe", path, "--records", f"2^{bits}", "--record-bits", "2048", "--json"]
-    described = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+def test_sets_are_secure_and_no_larger_than_the_papers_keys(path, describe):
+    described = describe(f"{path.parent.name}/{path.stem}", int(path.stem.removeprefix("2^")))
     (entries,) = predict_security([described], "fast_only")
     assert min(entry["bits"] for entry in entries) >= 128
     # Both halves, as the server has them: residues of up to 28 bits in words of 32.

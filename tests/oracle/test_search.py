@@ -28,6 +28,8 @@ from pirlab_estimator.security.attacks import CIPHER_BITS, FAST_TOLERANCE
 
 SHAPE = Shape(1 << 18, 512)
 COSTS = UnitCosts.load(DEFAULTS)
+#: Descriptions come from the binary.
+pytestmark = pytest.mark.usefixtures("binary")
 
 RINGS = [
     {"degree": 2048, "modulus": rings.two_primes(2048, bits), "secret": {"kind": "ternary"}, "error": {"stddev": s}}
@@ -127,12 +129,6 @@ SMALL["cwpir"] = {
 SMALL["inspire0"] = SMALL["ypir"] | {"body": ["packed", "merged"]}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def with_binary(binary):
-    """Descriptions come from the binary."""
-    assert binary
-
-
 @pytest.fixture(scope="module")
 def evaluator():
     return Evaluator(SHAPE, COSTS, None)
@@ -160,10 +156,7 @@ def exhaustive(space, evaluator, bounds):
     right = [
         Found(literal, each)
         for (combination, at), each in zip(asked, figures)
-        if each.refused is None
-        and bounds.reached(each)
-        and not bounds.exceeded(each)
-        and (literal := space.literal(combination, at)) is not None
+        if bounds.keeps(each) and (literal := space.literal(combination, at)) is not None
     ]
     return front_of(right)
 

@@ -19,12 +19,8 @@ from pirlab_estimator.search.walk import Least, walk
 from pirlab_estimator.sets import resolve
 
 COSTS = UnitCosts.load(DEFAULTS)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def with_binary(binary):
-    """Descriptions come from the binary."""
-    assert binary
+#: Descriptions come from the binary.
+pytestmark = pytest.mark.usefixtures("binary")
 
 
 @pytest.mark.slow
@@ -46,7 +42,7 @@ def test_pirouette_is_no_slower_and_no_larger_than_its_repaired_sets(protocol, r
     bounds = Bounds(offline=given.hint_bytes)
     own = pirouette_sets.own(protocol, evaluator, bounds, Progress())
     figures = evaluator([{"protocol": protocol, "title": ""} | each for each in own])
-    right = [f for f in figures if f.refused is None and bounds.reached(f) and not bounds.exceeded(f)]
+    right = [f for f in figures if bounds.keeps(f)]
     assert len(right) == len(own) > 0, "the search keeps the bounds by itself"
     assert min(f.seconds for f in right) <= given.seconds and max(f.hint_bytes for f in right) <= given.hint_bytes
 
@@ -69,7 +65,7 @@ def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monke
     known = pirouette_sets.committed("pirouette_h", evaluator, bounds, Progress())
     assert len(own) > len(known)
     figures = evaluator([{"protocol": "pirouette_h", "title": ""} | each for each in own])
-    right = [f for f in figures if f.refused is None and bounds.reached(f) and not bounds.exceeded(f)]
+    right = [f for f in figures if bounds.keeps(f)]
     assert min(each.figures.seconds for each in found) == min(f.seconds for f in right)
     tiny = Evaluator(Shape(100, 8), COSTS, None)
     assert pirouette_sets.searched("pirouette_h", tiny, bounds, Progress()) == known, (
@@ -107,8 +103,7 @@ def test_t_respire_s_descent_finds_the_fastest_of_all_combinations(root, monkeyp
 
     def least(sets):
         figures = evaluator([{"protocol": "trespire", "title": ""} | each for each in sets])
-        right = [f.seconds for f in figures if f.refused is None and Bounds().reached(f)]
-        return min(right)
+        return min(f.seconds for f in figures if Bounds().keeps(f))
 
     listed = trespire_sets.coarse(evaluator, Bounds(), Progress())
     found = trespire_sets.searched(evaluator, Bounds(), Progress())
@@ -144,7 +139,7 @@ def test_a_search_finds_a_set_no_worse_than_the_best_committed_one(protocol, rec
     """The one that answers fastest, of those that reach the targets: no more bytes, no later answer."""
     evaluator = Evaluator(Shape(records, record_bits), COSTS, None)
     own = [each for each in committed().values() if each["protocol"] == protocol and "batch" not in each]
-    right = [each for each in evaluator(own) if each.refused is None and Bounds().reached(each)]
+    right = [each for each in evaluator(own) if Bounds().keeps(each)]
     best = min(right, key=lambda figures: figures.seconds)
     found = walk(space_file.load(protocol), evaluator, Bounds().no_worse(best), Least(lambda f: f.seconds)).found
     assert found and min(each.figures.seconds for each in found) <= best.seconds

@@ -15,7 +15,8 @@ from pirlab_estimator.modulus import format_modulus, parse_modulus
 from pirlab_estimator.security import assess, cli, live, recorded
 from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, HYBRIDS, MODEL, SAMPLED, AttackResult
 from pirlab_estimator.security.instance import Instance, sage_call, sage_parameters
-from stand_in_estimator import COMMIT, SPARSE, UNIFORM, attacks_of, description, lwe
+from stand_in_estimator import COMMIT, SPARSE, UNIFORM, attacks_of, description, lwe, written
+from validated import load
 
 #: The attack that exceeded its time limit for one set, the largest: BDD under core-SVP.
 FAILED_BEFORE = (CORE_SVP_MODEL, "bdd")
@@ -260,7 +261,7 @@ def test_what_is_not_recorded_gets_the_fast_model():
 
 
 def test_entries_fit_the_schema():
-    schema = json.loads((Path(recorded.__file__).parents[1] / "schemas" / "prediction.schema.json").read_text())
+    schema = load("prediction")
     entry_schema = schema["properties"]["security"]["items"]
     for entry in assess.predict_security([description(lwe(), lwe(999), lwe(secret=SPARSE))], "auto")[0]:
         jsonschema.validate(entry, entry_schema)
@@ -304,10 +305,8 @@ def test_the_call_to_paste(secret, text):
 def test_the_call_runs_as_it_is_pasted(stand_in, attack):
     """Import, attack, cost model and shape are there, and no argument that an attack does not take."""
     source = stand_in / "estimator" / "__init__.py"
-    text = (
-        source.read_text().replace("raises,", "well,").replace("=infinite", "=misbehave").replace("1024: hangs, ", "")
-    )
-    source.write_text(text)
+    text = source.read_text().replace("raises,", "well,").replace("=infinite", "=misbehave")
+    source.write_text(text.replace("1024: hangs, ", ""))
     statement, expression = sage_call(Instance.of(lwe()), attack).split("; ")
     code = f"{statement}\nassert {expression}['rop'] > 2**120"
     done = subprocess.run([sys.executable, "-c", code], cwd=stand_in, capture_output=True, text=True)
@@ -372,16 +371,17 @@ def test_a_very_sparse_secret_is_remarked_whatever_the_source(stand_in):
     assert any("no figure for bdd" in remark and "bdd_mitm_hybrid" in remark for remark in entry["remarks"])
 
 
-def test_failures_of_a_source_stay_listed_when_the_next_one_answers(stand_in):
+def test_failures_of_a_source_stay_listed_when_the_next_one_answers(stand_in, tmp_path, capsys):
     source = stand_in / "estimator" / "__init__.py"
-    source.write_text(
-        source.read_text().replace("primal_usvp=well", "primal_usvp=raises").replace("(p.n, well)", "(p.n, dies)")
-    )
+    text = source.read_text().replace("primal_usvp=well", "primal_usvp=raises")
+    source.write_text(text.replace("(p.n, well)", "(p.n, dies)"))
     (entry,) = assess.predict_security([description(lwe(999))], "auto", limit=20)[0]
     assert entry["source"] == "fast_only" and entry["bits"] is not None
     reasons = [f["reason"] for f in entry["failed_attacks"] if f["model"] == MODEL]
     assert reasons[0] == "live: TypeError: object not hashable" and len(reasons) == 4
     assert all(reason.startswith("live: ") for reason in reasons)
+    cli.main(["check", "--descriptions", written(tmp_path, lwe(999))])
+    assert "fast_only, our own model; the lattice estimator gave no figure" in capsys.readouterr().out
 
 
 def test_attacks_without_a_live_figure_take_the_next_source_s(stand_in):
@@ -398,23 +398,11 @@ def test_attacks_without_a_live_figure_take_the_next_source_s(stand_in):
 
 
 def test_a_minimum_over_some_attacks_is_no_verdict(stand_in, tmp_path, capsys):
-    path = tmp_path / "descriptions.json"
-    path.write_text(json.dumps(description(lwe(8192))))
-    assert cli.main(["check", "--security", "live", "--timeout", "20", "--descriptions", str(path)]) == 1
+    path = written(tmp_path, lwe(8192))
+    assert cli.main(["check", "--security", "live", "--timeout", "20", "--descriptions", path]) == 1
     text = capsys.readouterr().out
     assert "target of 128 bits: unknown, 128.0 bits without bdd, dual" in text
     assert "remark    the minimum is over the other attacks: no figure for bdd, dual" in text
-
-
-def test_what_is_said_of_an_estimator_that_gave_no_figure(stand_in, tmp_path, capsys):
-    source = stand_in / "estimator" / "__init__.py"
-    source.write_text(
-        source.read_text().replace("primal_usvp=well", "primal_usvp=raises").replace("(p.n, well)", "(p.n, dies)")
-    )
-    path = tmp_path / "descriptions.json"
-    path.write_text(json.dumps(description(lwe(999))))
-    cli.main(["check", "--descriptions", str(path)])
-    assert "fast_only, our own model; the lattice estimator gave no figure" in capsys.readouterr().out
 
 
 def test_a_warning_names_an_estimator_that_is_unusable(monkeypatch, caplog):

@@ -7,7 +7,7 @@ import pytest
 from pirlab_estimator.security import cli, live, recorded
 from pirlab_estimator.security.attacks import ATTACKS, MODEL
 from pirlab_estimator.security.instance import Instance
-from stand_in_estimator import COMMIT, description, lwe
+from stand_in_estimator import COMMIT, lwe, written
 
 
 @pytest.fixture
@@ -28,26 +28,24 @@ def clean_checkout(stand_in, tmp_path, monkeypatch):
 
 def test_confirm_records_what_only_the_fast_model_knew(clean_checkout, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(live.ask, "__defaults__", (None, None, None))
-    descriptions = tmp_path / "descriptions.jsonl"
-    descriptions.write_text(json.dumps(description(lwe(1300, "2^32", {"kind": "binary"}, 3.19), lwe(2000))))
+    descriptions = written(tmp_path, lwe(1300, "2^32", {"kind": "binary"}, 3.19), lwe(2000))
     assert recorded.find(Instance.of(lwe(2000))) is None
-    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 1, "attacks of the stand-in fail"
+    assert cli.main(["confirm", "--descriptions", descriptions]) == 1, "attacks of the stand-in fail"
     text = capsys.readouterr().out
     assert "simplepir/x query: bdd under MATZOV: TypeError" in text and text.count("TypeError") == 2
     assert "simplepir/x query: usvp under MATZOV: 121.95, fast model +" in text and "minimum is too high" in text
     assert "coded_bkw under MATZOV: 300.00\n" in text and "2^32" not in text, "1300 is recorded"
     found = {r.attack: r for r in recorded.find(Instance.of(lwe(2000)))["results"] if r.model == MODEL}
     assert found["usvp"].log2_rop == pytest.approx(121.9531)
-    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 0
+    assert cli.main(["confirm", "--descriptions", descriptions]) == 0
     assert "nothing to confirm" in capsys.readouterr().out
 
 
 def test_confirm_shows_attacks_that_raise_hang_or_return_infinity(clean_checkout, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(live.ask, "__defaults__", (None, None, 1))
-    descriptions = tmp_path / "descriptions.jsonl"
-    hanging = lwe(1024, "2^31")  # of the stand-in, the dual hybrid hangs in dimension 1024
-    descriptions.write_text(json.dumps(description(hanging)))
-    assert cli.main(["confirm", "--timeout", "2", "--descriptions", str(descriptions)]) == 1
+    # Of the stand-in, the dual hybrid hangs in dimension 1024.
+    descriptions = written(tmp_path, lwe(1024, "2^31"))
+    assert cli.main(["confirm", "--timeout", "2", "--descriptions", descriptions]) == 1
     text = capsys.readouterr().out
     shown = (
         "bdd under MATZOV: TypeError: object not hashable",
@@ -55,11 +53,11 @@ def test_confirm_shows_attacks_that_raise_hang_or_return_infinity(clean_checkout
         "dual_hybrid under MATZOV: timeout after 2 s",
     )
     assert all(reason in text for reason in shown) and "bdd_mitm_hybrid under MATZOV: 151.00" in text
-    assert cli.main(["confirm", "--timeout", "2", "--descriptions", str(descriptions)]) == 1
+    assert cli.main(["confirm", "--timeout", "2", "--descriptions", descriptions]) == 1
     again = capsys.readouterr().out
     assert "usvp under MATZOV: 121.00\n" not in again, "what has a figure is not asked for again"
     assert "dual_hybrid under MATZOV: timeout after 2 s" in again
-    assert cli.main(["check", "--security", "recorded", "--descriptions", str(descriptions)]) == 1
+    assert cli.main(["check", "--security", "recorded", "--descriptions", descriptions]) == 1
     text = capsys.readouterr().out
     assert all("    failed    " + reason in text for reason in shown), "the recorded failures stay listed"
     assert "    source    recorded, lattice estimator" in text and "minimum   121.0 (usvp)" in text
@@ -67,11 +65,10 @@ def test_confirm_shows_attacks_that_raise_hang_or_return_infinity(clean_checkout
 
 def test_confirm_without_the_estimator_says_what_waits(clean_checkout, tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("PYTHONPATH")
-    descriptions = tmp_path / "descriptions.jsonl"
     known = lwe(1300, "2^32", {"kind": "binary"}, 3.19)
-    descriptions.write_text(json.dumps(description(known, lwe(2000, name="key"))))
+    descriptions = written(tmp_path, known, lwe(2000, name="key"))
     before = clean_checkout.read_bytes()
-    assert cli.main(["confirm", "--descriptions", str(descriptions)]) == 2
+    assert cli.main(["confirm", "--descriptions", descriptions]) == 2
     error = capsys.readouterr().err
     assert "LATTICE_ESTIMATOR_PYTHON" in error and error.rstrip().endswith(
         "Known by the fast model only: simplepir/x key"
@@ -81,9 +78,8 @@ def test_confirm_without_the_estimator_says_what_waits(clean_checkout, tmp_path,
 
 @pytest.mark.parametrize("command", ["confirm", "record"])
 def test_only_the_recorded_commit_is_recorded(stand_in, tmp_path, capsys, command):
-    descriptions = tmp_path / "descriptions.jsonl"
-    descriptions.write_text(json.dumps(description(lwe(2000))))
-    assert cli.main([command, "--descriptions", str(descriptions)]) == 2
+    descriptions = written(tmp_path, lwe(2000))
+    assert cli.main([command, "--descriptions", descriptions]) == 2
     assert "of commit unknown; recorded.json holds results of " + COMMIT in capsys.readouterr().err
 
 

@@ -9,6 +9,11 @@ from pirlab_estimator.security.instance import Instance
 from stand_in_estimator import description, lwe
 
 
+def of(*arguments, **changes):
+    """A description of that instance, as text."""
+    return json.dumps(description(lwe(*arguments, **changes)))
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -17,26 +22,20 @@ from stand_in_estimator import description, lwe
         ("7", "description 1: no object"),
         ("{", "line 1 is not JSON"),
         (json.dumps(description({"name": "query"})), "description 1: key `secret` is missing"),
-        (json.dumps(description(lwe(1088, error_stddev=float("nan")))), "error_stddev: nan is no standard deviation"),
-        (json.dumps(description(lwe(0))), "dimension: 0 is no number of coefficients"),
-        (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": 3}))), "key `minus` is missing"),
-        (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": -3, "minus": 9}))), "-3 ones and 9 minus"),
-        (json.dumps(description(lwe(secret={"kind": "fixed_weight", "plus": 1000, "minus": 32}))), "1000 ones and 32 "),
-        (
-            json.dumps(description(lwe(secret={"kind": "weird"}))),
-            "description 1: secret kind 'weird' is unknown to the lattice estimator",
-        ),
-        (json.dumps(description(lwe(secret={"kind": "gaussian", "stddev": -1}))), "secret: -1.0 is no standard"),
-        (
-            json.dumps(description(lwe(secret={"kind": "uniform_range", "low": 2, "high": 2}))),
-            "from 2 to 2 is no range",
-        ),
+        (of(1088, error_stddev=float("nan")), "error_stddev: nan is no standard deviation"),
+        (of(0), "dimension: 0 is no number of coefficients"),
+        (of(secret={"kind": "fixed_weight", "plus": 3}), "key `minus` is missing"),
+        (of(secret={"kind": "fixed_weight", "plus": -3, "minus": 9}), "-3 ones and 9 minus"),
+        (of(secret={"kind": "fixed_weight", "plus": 1000, "minus": 32}), "1000 ones and 32 "),
+        (of(secret={"kind": "weird"}), "description 1: secret kind 'weird' is unknown to the lattice estimator"),
+        (of(secret={"kind": "gaussian", "stddev": -1}), "secret: -1.0 is no standard"),
+        (of(secret={"kind": "uniform_range", "low": 2, "high": 2}), "from 2 to 2 is no range"),
     ],
 )
 def test_what_is_no_description_is_named_and_the_others_go_on(tmp_path, capsys, text, words):
     bad, good = tmp_path / "bad.json", tmp_path / "good.json"
     bad.write_text(text)
-    good.write_text(json.dumps(description(lwe(1088))))
+    good.write_text(of(1088))
     assert cli.main(["check", "--descriptions", str(bad), str(good)]) == 2
     shown = capsys.readouterr()
     assert str(bad) in shown.err and words in shown.err
@@ -84,15 +83,9 @@ def test_options_that_mean_nothing(capsys, arguments, words):
 
 def test_the_audit_names_a_description_it_cannot_use(root, tmp_path, capsys):
     bad = tmp_path / "bad.jsonl"
-    bad.write_text(json.dumps(description(lwe(1088))) + "\n{}\n")
-    arguments = [
-        str(root / "experiments/security/audit.toml"),
-        "--descriptions",
-        str(bad),
-        "--out",
-        str(tmp_path / "o"),
-    ]
-    assert cli.main(["audit", *arguments]) == 2
+    bad.write_text(of(1088) + "\n{}\n")
+    words = ["audit", str(root / "experiments/security/audit.toml"), "--descriptions", str(bad)]
+    assert cli.main([*words, "--out", str(tmp_path / "o")]) == 2
     assert "description 2: key `parameters` is missing" in capsys.readouterr().err
 
 

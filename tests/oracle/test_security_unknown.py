@@ -1,12 +1,10 @@
 """What a set counts as, one of whose instances has no figure."""
 
-import json
-from pathlib import Path
-
 import jsonschema
-from pirlab_estimator.security import assess, cli, recorded
+from pirlab_estimator.security import assess, cli
 from pirlab_estimator.security.attacks import ATTACKS, entry_text
-from stand_in_estimator import SPARSE, description, lwe
+from stand_in_estimator import SPARSE, description, lwe, written
+from validated import load
 
 
 def test_one_instance_without_a_figure_leaves_the_set_without_one():
@@ -27,14 +25,13 @@ def test_an_instance_beyond_the_largest_blocks_counts_as_what_it_has_at_least(ca
     (keys, queries), (alone,), (sparse,) = assess.predict_security(
         [description(lwe(1088), strong), description(strong), description(lwe(secret=SPARSE))], "at_hand"
     )
-    schema = json.loads((Path(recorded.__file__).parents[1] / "schemas" / "prediction.schema.json").read_text())
+    schema = load("prediction")
     jsonschema.validate(queries, schema["properties"]["security"]["items"])
     assert (queries["source"], queries["bits"], queries["at_least"], queries["attacks"]) == ("fast_only", 480, True, {})
     assert entry_text(queries) == "at least 480" and "reason" not in queries
     assert assess.weakest([keys, queries]) == keys["bits"] and assess.weakest([alone]) == 480
     assert sparse["bits"] is None and "at_least" not in sparse and entry_text(sparse) == "unknown"
-    path = tmp_path / "descriptions.json"
-    path.write_text(json.dumps(description(strong)))
-    assert cli.main(["check", "--descriptions", str(path)]) == 0
+    path = written(tmp_path, strong)
+    assert cli.main(["check", "--descriptions", path]) == 0
     said = capsys.readouterr().out
     assert "minimum   at least 480, without a figure for usvp" in said and "reached, at least 480 bits" in said

@@ -1,7 +1,5 @@
 """Spiral's chain against its authors' bound, the committed sets against their targets, and runs against the chain."""
 
-import json
-import subprocess
 from math import ceil, log2, pi, sqrt
 
 import pytest
@@ -144,12 +142,10 @@ def test_our_sets_are_no_slower_than_the_authors_selection_at_128_bits(root, bin
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_runs_have_the_noise_of_the_chain(root, binary, tmp_path, variant):
-    out = tmp_path / "r.json"
-    command = [binary, "run", root / f"params/spiral/secure-{variant}-256mb.toml", "--records", "4096"]
-    command += ["--record-bits", "2048", "--with", "row_bits=4", "--seed", "7", "--repetitions", "1"]
-    subprocess.run([*command, "--no-probe", "--noise-seconds", "1", "--out", out], check=True, capture_output=True)
-    record = json.loads(out.read_text())
+def test_runs_have_the_noise_of_the_chain(root, measure, variant):
+    options = ["--records", "4096", "--record-bits", "2048", "--with", "row_bits=4", "--seed", "7"]
+    options += ["--repetitions", "1", "--noise-seconds", "1"]
+    record = measure(root / f"params/spiral/secure-{variant}-256mb.toml", *options)
     (prediction,) = predict([record["description"]], security="recorded")
     measured = {s["stage"]: s for s in record["noise"]}
     packed = {"packing"} if "pack" in variant else set()

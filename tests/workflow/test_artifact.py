@@ -1,12 +1,11 @@
 """Claims on the pages of artifacts: a line of each profile that has a number, and what has to be known of it."""
 
-import csv
-
 import committed
 import pytest
 from pirlab_figures.runs.headline import CLAIMS, COSTED, REMARKS
 from pirlab_workflow import artifact, pages
 from pirlab_workflow.files import ROOT
+from places import read_csv
 
 
 def page(paper: str) -> list[str]:
@@ -15,8 +14,7 @@ def page(paper: str) -> list[str]:
 
 @pytest.mark.parametrize("run", committed.RUNS)
 def test_each_number_of_a_claim_has_the_command_of_its_profile(run):
-    with (ROOT / pages.claims_of(run)).open(newline="") as file:
-        known = [row for row in csv.DictReader(file) if row["here_low"]]
+    known = [row for row in read_csv(ROOT / pages.claims_of(run)) if row["here_low"]]
     assert len(known) > 20
     for row in known:
         begins, command = f"| {row['id']}: {row['claim']} |", artifact.command(run, row["table"].rsplit("/", 1)[0])

@@ -1,6 +1,5 @@
 """Experiment files and profiles: what they expand to, and what is said of one that is wrong."""
 
-import csv
 import json
 import re
 import subprocess
@@ -13,6 +12,7 @@ from pirlab_workflow import experiments
 from pirlab_workflow.experiments import all_experiments, expand, load_experiment, load_profile, read_profile
 from pirlab_workflow.files import ROOT, PlanError
 from pirlab_workflow.plan import Plan
+from places import EXPECTED, read_csv
 
 PROFILES = ("tiny", "quick", "laptop", "paper")
 
@@ -265,6 +265,21 @@ bits = [8, 16]
 base = 4
 bits = [16, 32]
 """
+PROTOCOL = """
+title = "t"
+[row]
+seed = "00"
+updates = 2
+[[shapes]]
+records = "2^10"
+record_bits = 16
+[[series]]
+id = "a"
+parameters = "simplepir/usenix23"
+[[series]]
+id = "b"
+parameters = "simplepir/secure-n1088"
+"""
 
 
 def own_experiment(tmp_path, monkeypatch, text: str):
@@ -274,6 +289,7 @@ def own_experiment(tmp_path, monkeypatch, text: str):
         text_of_schema = (ROOT / "experiments" / name).read_text()
         (tmp_path / "experiments" / name).write_text(text_of_schema)
     (tmp_path / "experiments/own/test.toml").write_text(text)
+    (tmp_path / "params").symlink_to(ROOT / "params")
     monkeypatch.setattr(experiments, "ROOT", tmp_path)
 
 
@@ -294,19 +310,26 @@ def test_settings_become_rows(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "words"),
+    ("kind", "old", "new", "words"),
     [
-        ('id = "own"', "", ['"series"', '"base-2-kind-a-x-8"', "two rows"]),
-        ("repetitions = 7", "repetitions = 0", ["row.repetitions", "0"]),
-        ('primitive = "prg"', "", ['"primitive" is missing']),
-        ("[[series]]\nfamily", "[[serious]]\nfamily", ['"serious"', 'Did you mean "series"?']),
-        ('also = ["own/test"]', 'also = ["smoke/none"]', ['"also"', "smoke/none", "own/test"]),
-        ("base = [2, 4]", '"Base" = [2, 4]', ["grid"]),
+        ("primitive", 'id = "own"', "", ['"series"', '"base-2-kind-a-x-8"', "two rows"]),
+        ("primitive", "repetitions = 7", "repetitions = 0", ["row.repetitions", "0"]),
+        ("primitive", 'primitive = "prg"', "", ['"primitive" is missing']),
+        ("primitive", "[[series]]\nfamily", "[[serious]]\nfamily", ['"serious"', 'Did you mean "series"?']),
+        ("primitive", 'also = ["own/test"]', 'also = ["smoke/none"]', ['"also"', "smoke/none", "own/test"]),
+        ("primitive", "base = [2, 4]", '"Base" = [2, 4]', ["grid"]),
+        ("protocol", "record_bits = 16", "record_bits = 0", ["shapes.0.record_bits", "0"]),
+        ("protocol", 'records = "2^10"', 'records = "many"', ["shapes.0.records", "many"]),
+        ("protocol", "updates = 2", "updats = 2", ['"updats"', 'Did you mean "updates"?']),
+        ("protocol", 'id = "b"', 'id = "a"', ['"a" twice']),
+        ("protocol", "simplepir/secure-n1088", "simplepir/none", ["params/simplepir/none.toml", "simplepir/usenix23"]),
+        ("protocol", "title =", "title ==", ["is not TOML"]),
     ],
 )
-def test_wrong_experiment_of_a_primitive_says_what_and_where(tmp_path, monkeypatch, old, new, words):
-    assert old in PRIMITIVE
-    own_experiment(tmp_path, monkeypatch, PRIMITIVE.replace(old, new))
+def test_wrong_experiment_says_what_and_where(tmp_path, monkeypatch, kind, old, new, words):
+    text = {"primitive": PRIMITIVE, "protocol": PROTOCOL}[kind]
+    assert old in text
+    own_experiment(tmp_path, monkeypatch, text.replace(old, new))
     with pytest.raises(PlanError) as error:
         load_experiment("own/test")
     for word in ["experiments/own/test.toml", *words]:
@@ -377,49 +400,18 @@ def test_unknown_profile_lists_those_there_are():
         read_profile("quik")
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("record_bits = 16", "record_bits = 0", ["shapes.0.record_bits", "0"]),
-        ('records = "2^10"', 'records = "many"', ["shapes.0.records", "many"]),
-        ("updates = 2", "updats = 2", ['"updats"', 'Did you mean "updates"?']),
-        ('id = "b"', 'id = "a"', ['"a" twice']),
-        ("simplepir/secure-n1088", "simplepir/none", ["params/simplepir/none.toml", "simplepir/usenix23"]),
-        ("title =", "title ==", ["is not TOML"]),
-    ],
-)
-def test_wrong_experiment_says_what_and_where(tmp_path, monkeypatch, old, new, words):
-    text = (
-        'title = "t"\n[row]\nseed = "00"\nupdates = 2\n[[shapes]]\nrecords = "2^10"\nrecord_bits = 16\n'
-        '[[series]]\nid = "a"\nparameters = "simplepir/usenix23"\n'
-        '[[series]]\nid = "b"\nparameters = "simplepir/secure-n1088"\n'
-    )
-    assert old in text
-    folder = tmp_path / "experiments"
-    (folder / "own").mkdir(parents=True)
-    (folder / "experiment.schema.json").write_text((ROOT / "experiments/experiment.schema.json").read_text())
-    (folder / "own" / "test.toml").write_text(text.replace(old, new))
-    (tmp_path / "params").symlink_to(ROOT / "params")
-    monkeypatch.setattr(experiments, "ROOT", tmp_path)
-    with pytest.raises(PlanError) as error:
-        load_experiment("own/test")
-    for word in ["experiments/own/test.toml", *words]:
-        assert word in str(error.value)
-
-
-def test_papers_numbers_are_tidy(root):
+def test_papers_numbers_are_tidy():
     columns = ["paper", "table", "protocol", "database", "num_records", "record_bits"]
     columns += ["metric", "value", "unit", "config", "note"]
-    files = sorted((root / "experiments/expected").glob("*.csv"))
+    files = sorted(EXPECTED.glob("*.csv"))
     assert len(files) >= 30
     for path in files:
         if path.stem in ("headline", "inconsistencies") or path.stem.startswith("security-"):
             continue
-        with path.open(newline="") as file:
-            for line in csv.DictReader(file):
-                assert list(line) == columns, path.name
-                if line["value"] and line["unit"] != "formula":
-                    float(line["value"])
+        for line in read_csv(path):
+            assert list(line) == columns, path.name
+            if line["value"] and line["unit"] != "formula":
+                float(line["value"])
 
 
 def test_citation_is_complete(root):

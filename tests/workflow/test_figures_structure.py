@@ -1,12 +1,12 @@
 """How figures/ is built: folders apart, protocols in one file, and a function behind every name."""
 
-import ast
 import io
 import re
 import subprocess
 import tokenize
 from pathlib import Path
 
+import imports
 import pytest
 from pirlab_estimator.paths import ROOT
 from pirlab_figures.drawings import FIGURES, SWEEPS, TABLES, find
@@ -19,26 +19,22 @@ FIGURE_FILES = sorted(path for path in HOUSE.rglob("*.py") if "out" not in path.
 PAPERS = ("depir", "inspire", "pirouette")
 
 
+@pytest.fixture(scope="module")
+def graph() -> imports.Graph:
+    return imports.python_graph(HOUSE, "pirlab_figures")
+
+
 def module(path: Path) -> str:
     """`lib.table` of figures/lib/table.py."""
     return ".".join(path.relative_to(HOUSE).with_suffix("").parts)
 
 
-def imports(path: Path) -> set[str]:
-    """The modules of figures/ that a file imports, anywhere in it."""
-    found: set[Path] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
-            found |= {base.with_suffix(".py"), *(base / f"{alias.name}.py" for alias in node.names)}
-    return {module(each) for each in found if each.is_file()}
-
-
 @pytest.mark.parametrize("path", FIGURE_FILES, ids=module)
-def test_folders_import_themselves_and_the_library(path):
+def test_folders_import_themselves_and_the_library(path, graph):
     folder = path.relative_to(HOUSE).parts[0]
     if path.parent != HOUSE:
-        assert {name.partition(".")[0] for name in imports(path)} <= {folder, "lib"}
+        found = graph[path.relative_to(HOUSE).as_posix()]
+        assert {name.partition("/")[0] for name in found} <= {folder, "lib"}
 
 
 @pytest.mark.parametrize("path", FIGURE_FILES, ids=module)

@@ -8,8 +8,6 @@ from pirlab_estimator.paths import ROOT
 
 PACKAGES = {"estimator": "pirlab_estimator", "figures": "pirlab_figures", "workflow": "pirlab_workflow"}
 PROTOCOLS = "impl/pir/src/protocol"
-#: Circular imports that still exist, as a folder and its files. Remove an entry once its circle is gone.
-STILL_OPEN: list[tuple[str, str]] = []
 
 
 def graphs() -> dict[str, imports.Graph]:
@@ -19,22 +17,11 @@ def graphs() -> dict[str, imports.Graph]:
     return crates | {name: imports.python_graph(ROOT / name, package) for name, package in PACKAGES.items()}
 
 
-def found_circles() -> list[set[str]]:
-    """The circular imports of the whole repository, by paths from its top folder."""
-    return [{f"{top}/{file}" for file in each} for top, graph in graphs().items() for each in imports.circles(graph)]
-
-
-def faults(found: list[set[str]], still_open: list[tuple[str, str]]) -> list[str]:
-    """Circles that are not listed, and listed ones that are gone."""
-    listed = [{f"{folder}/{name}" for name in names.split()} for folder, names in still_open]
-    new = [circle for circle in found if not any(circle <= each for each in listed)]
-    gone = [each for each in listed if not any(circle <= each for circle in found)]
-    return [f"a circle: {sorted(each)}" for each in new] + [f"opened, take it off: {sorted(each)}" for each in gone]
-
-
 def test_no_circle_of_files():
-    wrong = faults(found_circles(), STILL_OPEN)
-    assert not wrong, "\n".join(wrong)
+    """Circular imports of the whole repository, by paths from its top folder."""
+    assert not [
+        [f"{top}/{file}" for file in each] for top, graph in graphs().items() for each in imports.circles(graph)
+    ]
 
 
 def test_no_protocol_imports_another():
@@ -117,13 +104,6 @@ def test_a_new_circle_in_python_is_seen(tmp_path, file, more, others):
     (folder / file).write_text(PYTHON[file] + "\n" + more)
     found = imports.circles(imports.python_graph(folder, "own"))
     assert found == ([frozenset({file, others})] if others else [])
-
-
-def test_what_is_listed_is_there_and_what_is_there_is_listed():
-    found = [{"f/a.rs", "f/b.rs"}]
-    assert not faults(found, [("f", "a.rs b.rs")]) and not faults(found, [("f", "a.rs b.rs c.rs")])
-    assert len(faults(found, [])) == len(faults([], [("f", "a.rs b.rs")])) == 1
-    assert len(faults(found, [("f", "a.rs c.rs")])) == 2
 
 
 def test_an_arrow_between_protocols_is_seen():

@@ -1,6 +1,5 @@
 """What pages of docs/results/ say was measured: of which set, machine and record."""
 
-import csv
 import re
 import statistics
 from collections import defaultdict
@@ -15,11 +14,10 @@ from pirlab_figures.lib.units import human_seconds, shape_text
 from pirlab_workflow import pages
 from pirlab_workflow.files import ROOT
 from pirlab_workflow.reference import costs
+from places import read_csv
 from synthetic_parts import changed
 
-SWEPT, COMMITTED = (
-    list(csv.DictReader((ROOT / path).read_text().splitlines())) for path in (pages.SWEEP, pages.COMMITTED)
-)
+SWEPT, COMMITTED = (read_csv(ROOT / path) for path in (pages.SWEEP, pages.COMMITTED))
 #: A protocol's predicted set in the first application, at whose database its records are measured here.
 LINE = next(line for line in SWEPT if line["protocol"] == "respire" and not line["refused"])
 RECORD = next(

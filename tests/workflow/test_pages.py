@@ -1,6 +1,5 @@
 """The generated pages of docs/: drawn again from what is committed, and what they say of it."""
 
-import csv
 import json
 import re
 from collections import Counter
@@ -20,6 +19,7 @@ from pirlab_workflow import artifact, pages, papers
 from pirlab_workflow.experiments import all_experiments, read_profile
 from pirlab_workflow.files import ROOT
 from pirlab_workflow.plan import Plan
+from places import EXPECTED, read_csv
 
 RUNS = {run: committed.documents(run) for run in committed.RUNS}
 REDRAW = "draw it again by `make redraw`, or in seconds by `python -m pirlab_workflow.redraw --pages`"
@@ -76,8 +76,8 @@ def test_a_page_of_a_sweep_names_its_command_and_the_machine_of_its_unit_costs(p
     machine = UnitCosts.load(study.costs(study.read(ROOT / file))).name
     assert machine and machine in text
     if page != "sweeps":
-        with (ROOT / f"results/searched/{name}.csv").open(newline="") as lines:
-            assert {line["machine"] for line in csv.DictReader(lines)} == {machine}, "run `make search`"
+        lines = read_csv(ROOT / f"results/searched/{name}.csv")
+        assert {line["machine"] for line in lines} == {machine}, "run `make search`"
 
 
 def test_no_image_is_left_over():
@@ -108,8 +108,7 @@ def test_pages_of_artifacts_are_drawn_again(tmp_path, monkeypatch):
 def test_an_artifact_names_every_experiment_claim_and_command_of_its_paper():
     for paper in artifact.PAPERS:
         text = (ROOT / f"docs/artifact/{paper}.md").read_text()
-        with (ROOT / "experiments/expected/headline.csv").open(newline="") as file:
-            printed = {row["id"] for row in csv.DictReader(file) if row["paper"] == paper}
+        printed = {row["id"] for row in read_csv(EXPECTED / "headline.csv") if row["paper"] == paper}
         assert printed and set(re.findall(r"^(?:\||-) ([A-Z]\d+): ", text, re.MULTILINE)) == printed
         measured = {
             group.experiment
@@ -138,8 +137,7 @@ def test_minutes_and_memory_are_those_of_the_plan():
 
 
 def test_applications_have_their_tables_and_say_who_keeps_up():
-    with (ROOT / "results/searched/applications.csv").open(newline="") as file:
-        lines = list(csv.DictReader(file))
+    lines = read_csv(ROOT / "results/searched/applications.csv")
     found = sections((ROOT / "docs/results/applications.md").read_text())
     titles = {line["part"]: json.loads(line["varied"])["title"] for line in lines}
     assert set(titles.values()) == set(found) and len(titles) >= 8

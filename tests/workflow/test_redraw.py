@@ -72,7 +72,7 @@ def test_tables_are_unchanged(binary, tmp_path):
     ]
     assert not unmeasured, "every table has a row that quick measures"
     assert (tmp_path / "reference-quick/headline.csv").read_bytes() == claims_of("quick").read_bytes()
-    now, before = golden.tables(tmp_path / "reference-quick"), golden.read_tables()
+    now, before = golden.tables(tmp_path / "reference-quick"), golden.read_digests("tables")
     differ = sorted(name for name in before | now if before.get(name) != now.get(name))
     assert not differ, f"{differ}: where this is meant, run tests/fixtures/golden.py tables"
 

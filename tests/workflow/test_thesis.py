@@ -9,14 +9,8 @@ from pirlab_figures.lib import frame
 from pirlab_figures.lib.paper import declared
 from pirlab_figures.thesis import crossing, tables
 from pirlab_workflow.experiments import all_experiments, load_experiment
-from pirlab_workflow.files import ROOT
 
 TABLES = ("2.1", "5.1", "5.2", "5.3", "5.4", "5.5", "5.6")
-
-
-@pytest.fixture(scope="module")
-def expected():
-    return frame.load_expected(ROOT / "experiments/expected")
 
 
 def columns(expected):
@@ -27,13 +21,12 @@ def columns(expected):
 
 def rows():
     """The columns that rows of the thesis' experiments stand for: (set, records, record bits) by protocol and id."""
-    every = {
+    return {
         (place[0].split("/")[0], id): place
         for place, ids in declared().items()
         for id in ids
         if place[0].split("/")[0] in tables.OWN.values()
     }
-    return every
 
 
 def test_every_column_has_a_row_of_its_shape(expected):

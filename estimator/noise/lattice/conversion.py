@@ -174,7 +174,7 @@ def first_dimension(n: Numbers, selector: SelectorNoise, data_variance: Numbers)
     return selector.errors.scaled(n).scaled(2 * np.asarray(data_variance, dtype=float))
 
 
-def folding(levels: Numbers, product: ProductNoise, noise: Noise = NOTHING, ones: Numbers = 0.5) -> Noise:
+def folding(levels: Numbers, product: ProductNoise, noise: Noise) -> Noise:
     """`levels` CMUXes, each of two ciphertexts with independent noise: V + levels V_product, also for rotations."""
-    added = product.added(ones).scaled(levels)
+    added = product.added().scaled(levels)
     return Noise(np.add(noise.variance, added.variance), join(noise, added))

@@ -43,13 +43,13 @@ def trace(levels: Numbers, switch: Noise, noise: Noise = NOTHING, scaled: bool =
     )
 
 
-def expansion(levels: Numbers, switch: Noise, noise: Noise = NOTHING, scaled: bool = True) -> TraceNoise:
+def expansion(levels: Numbers, switch: Noise, noise: Noise) -> TraceNoise:
     """2^levels outputs: c_j -> c_j + tau(c_j) and X^(-2^i) (c_j - tau(c_j)), i = 0 .. levels-1, X -> X^(n/2^i + 1).
 
     Output j is the trace of X^-j times the input: the automorphisms of earlier levels fix X^(2^i), so shifts commute
     with them, and a shifted white error is white. Kept: the coefficients that 2^levels divides.
     """
-    return trace(levels, switch, noise, scaled)
+    return trace(levels, switch, noise)
 
 
 def rlwe_to_rgsw_row(
