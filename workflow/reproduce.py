@@ -137,6 +137,7 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
     total = outlook.total() or 1
     start = last = time.monotonic()
     done = spent = 0.0
+    half: tuple[float, float] | None = None
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
@@ -151,12 +152,14 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
                 predicted = outlook.seconds(key)
                 done, spent = done + predicted, spent + now - last
                 states = Counter(plan.status(group, row) for row in rows)
-                remaining = seconds_text((total - done) * spent / done) if left and done else "0 s"
+                rest = (total - done) * spent / done if left and done else 0.0
+                if half is None and left and done >= total / 2:
+                    half = spent, rest
                 say(
                     f"[{len(outlook.todo) - len(left)}/{len(outlook.todo)}] {group.experiment} {group.id}: "
                     f"{', '.join(f'{count} {status}' for status, count in states.items())}; "
                     f"{seconds_text(now - last)} (predicted {seconds_text(predicted)}); "
-                    f"measuring still takes about {remaining}"
+                    f"measuring still takes about {seconds_text(rest) if rest else '0 s'}"
                 )
                 last = now
             rate = spent / done if done else 1.0
@@ -164,9 +167,25 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
             words = f"about {seconds_text((total - done - current) * rate)} left" if left else "tables and figures"
             bar.update(task, completed=done + current, left=words, description="measuring" if left else "presenting")
             if code is not None:
+                if outlook.todo and not left:
+                    say(foretold(total, spent, half))
                 CONSOLE.print(f"workflow finished in {seconds_text(time.monotonic() - start)}")
                 return code
             time.sleep(0.2)
+
+
+def foretold(said: float, took: float, half: tuple[float, float] | None) -> str:
+    """How long measuring took, beside what was said of it at its start and at its half.
+
+    half: the seconds that had passed when half of the predicted ones were done, and those said of the rest.
+    """
+    text = f"measuring took {took:.0f} s; {said:.0f} s were said at its start ({said / took:.0%})"
+    if half is not None:
+        rest = took - half[0]
+        text += (
+            f"; its second half took {rest:.0f} s; {half[1]:.0f} s were said at its beginning ({half[1] / rest:.0%})"
+        )
+    return text
 
 
 def freshen(plan: Plan, all_stale: bool) -> int:
