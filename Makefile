@@ -38,7 +38,7 @@ DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent \
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
 	@echo '                 FRESH=1 measures again what is stale or was skipped; ONLY=pirouette/figure4,... narrows it'
-	@echo 'make plan        what `make reproduce` would measure, its seconds and memory, and what it would skip'
+	@echo 'make plan        what `make reproduce` would measure, its seconds, memory and disk, and what it would skip'
 	@echo 'make check       formats, lints and types; formulas against oracles, refusals, every protocol at two shapes'
 	@echo 'make test        that, and every other test at the sizes for each change, on all cores'
 	@echo 'make verify      every test in full, and every bench body once; before a reference run'

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANCE_TOLERANCE
-from pirlab_estimator.cost.plan import row_seconds
+from pirlab_estimator.compare import ANSWER_TOLERANCE, MEMORY_TOLERANCE, VARIANCE_TOLERANCE, compare
 from pirlab_estimator.machine import machine_name
 from pirlab_estimator.outputs import template, write
 from pirlab_figures.lib.marks import EVERY, symbols
@@ -16,23 +16,24 @@ from pirlab_figures.lib.units import human_bytes, significant
 from pirlab_figures.runs.headline import REMARKS, UNANSWERED
 
 from .experiments import read_profile
-from .files import ROOT, read_json
+from .files import ROOT, PlanError, read_json, write_json
+from .outlook import OF_A_ROW, Outlook
 from .pages import claims_of
 from .plan import Plan
 from .reference import Documents, costs
 
 PAGES = Path("docs/artifact")
 EXPECTED = ROOT / "experiments/expected/headline.csv"
-#: Bytes of what `make build` installs and builds, and of a row's record, prediction and drawings, both rounded up.
-BUILT, OF_A_ROW = 5 << 30, 100 << 10
+#: Bytes of what `make build` downloads, installs and builds, rounded up, and of the file that the calibration reads.
+BUILT, CALIBRATION = 5 << 30, 512 << 20
 
 
 @dataclass(frozen=True)
 class Effort:
-    """What an experiment takes in a profile.
+    """What the command of an experiment takes in a profile.
 
-    seconds: None where the profile's packed run predicts none of it. left: why rows are not measured there, each reason
-    once.
+    seconds: None where the profile's packed run does not predict all of it. left: why rows are not measured, each
+    reason once. held: of each answer of the packed run that is judged, whether its seconds were as predicted.
     """
 
     paper: str
@@ -42,8 +43,10 @@ class Effort:
     rows: int
     seconds: float | None
     peak_bytes: int
+    disk_bytes: int
     drawn: Sequence[str]
     left: Sequence[str]
+    held: Sequence[bool]
 
     @property
     def command(self) -> str:
@@ -52,37 +55,55 @@ class Effort:
 
 def efforts(profile: str, documents: Documents) -> list[Effort]:
     """The effort of each experiment of a profile that belongs to a paper, by the predictions of the packed run."""
-    plan, found = Plan(read_profile(profile)), []
-    for name, about in plan.experiments.items():
-        paper = about.get("paper")
-        if paper is None:
-            continue
-        lines = {line["id"]: line for line in documents.get(f"predictions/{name}.json") or []}
-        rows, late = [], []
-        for group, row in ((each, row) for each, row in plan.measured_rows() if each.experiment == name):
-            record = documents.get(f"records/{name}/{group.id}/{row.id}.json", {})
-            if record.get("status") == "skipped_time":
-                late.append(f"`{group.id}`: {row.id} {record['reason']}")
-            else:
-                rows.append((lines.get(f"{group.id}/{row.id}"), row.run(group.options)))
-        left = [f"`{group.id}`: {'; '.join(group.notes)}" for group in plan.of(name) if group.notes]
-        known = [(line, row) for line, row in rows if line is not None]
-        whole = bool(rows) and len(known) == len(rows)
-        figures, tables = plan.drawings(name)
-        found.append(
-            Effort(
-                paper,
-                profile,
-                name,
-                about,
-                len(rows),
-                sum(row_seconds(line, row) for line, row in known) if whole else None,
-                max((int(line["peak_bytes"]) for line, _ in known), default=0),
-                [*(f"table {each}" for each in tables), *(f"figure {each}" for each in figures)],
-                list(dict.fromkeys([*left, *late])),
-            )
-        )
-    return found
+    plan = Plan(read_profile(profile))
+    papers = {name: about["paper"] for name, about in plan.experiments.items() if "paper" in about}
+    return [effort(paper, profile, name, documents) for name, paper in papers.items()]
+
+
+def effort(paper: str, profile: str, name: str, documents: Documents) -> Effort:
+    """The effort of an experiment alone: a profile's minutes are then for its rows, and limits are longer."""
+    with TemporaryDirectory() as folder:
+        plan = Plan(read_profile(profile, results=folder, experiments=[name]))
+        outlook = outlook_of(plan, documents)
+    rows = [(group.id, row.id) for group, row in plan.measured_rows()]
+    left = [f"`{group.id}`: {'; '.join(group.notes)}" for group in plan.of(name) if group.notes]
+    prospects = [outlook.prospects[name, group, row] for group, row in rows] if outlook else []
+    left += [f"`{group}`: {row} {each.skipped}" for (group, row), each in zip(rows, prospects) if each.skipped]
+    running = [each for each in prospects if not each.skipped]
+    figures, tables = plan.drawings(name)
+    return Effort(
+        paper,
+        profile,
+        name,
+        plan.experiments[name],
+        len(running) if outlook else len(rows),
+        outlook.total() if outlook else None,
+        max((each.peak_bytes for each in running), default=0),
+        OF_A_ROW * len(rows),
+        [*(f"table {each}" for each in tables), *(f"figure {each}" for each in figures)],
+        list(dict.fromkeys(left)),
+        held(name, documents),
+    )
+
+
+def outlook_of(plan: Plan, documents: Documents) -> Outlook | None:
+    """What a plan of one experiment takes on the machine of a packed run; None where the run does not predict a row."""
+    (name,), calibration = plan.experiments, read_json(ROOT / costs(plan.profile["profile"]))
+    write_json(plan.prediction(name), documents.get(f"predictions/{name}.json") or [])
+    write_json(plan.results / "calibration.json", calibration)
+    machine = calibration["machine"]
+    try:
+        return Outlook(plan, machine["free_memory_bytes"], machine["memory_bytes"])
+    except PlanError:
+        return None
+
+
+def held(name: str, documents: Documents) -> list[bool]:
+    """Of each answer of an experiment that is judged, whether its seconds were as predicted."""
+    lines = documents.get(f"predictions/{name}.json") or []
+    ran = ((line, documents.get(f"records/{name}/{line['id']}.json")) for line in lines)
+    pairs = (pair for line, record in ran if record for pair in compare(line, record))
+    return [pair.within for pair in pairs if pair.quantity == "seconds answer" and pair.within is not None]
 
 
 def machine_of(profile: str) -> str:
@@ -98,6 +119,9 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
     )
     notes = [f"`{each.experiment}`: {each.about['note']}" for each in own if each.about.get("note")]
     notes += [f"{each.profile}, `{each.experiment}`, {reason}" for each in own for reason in each.left]
+    profiles = list(dict.fromkeys(each.profile for each in own))
+    answers = {name: [right for each in own if each.profile == name for right in each.held] for name in profiles}
+    judged = [f"{sum(found)} of {len(found)} answers of {name}" for name, found in answers.items() if found]
     found = list(_claims(paper, claims))
     remarks = [(ids.split(), said) for ids, said in REMARKS.items()]
     return template(Path(__file__).with_suffix(".md.j2")).render(
@@ -107,12 +131,14 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
         remarks=[f"{', '.join(ids)}: {said}" for ids, said in remarks if ids[0] in {claim["id"] for claim in found}],
         marks=[mark for mark in EVERY if any(mark.key in claim["marks"].split() for claim in found)],
         efforts=own,
-        machines=[machine_of(profile) for profile in dict.fromkeys(each.profile for each in own)],
+        machines=[machine_of(profile) for profile in profiles],
+        judged=" and ".join(judged),
         notes=list(dict.fromkeys(notes)),
         significant=significant,
         bytes=human_bytes,
         of_a_row=OF_A_ROW,
         built=BUILT,
+        calibration=CALIBRATION,
         memory=MEMORY_TOLERANCE,
         variance=VARIANCE_TOLERANCE,
         answer=ANSWER_TOLERANCE,

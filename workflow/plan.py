@@ -175,15 +175,17 @@ class Plan:
             limits.append(self.profile["time_limit_to_1gib_seconds"] or 0)
         return round(max(limits) * stretch, 1)
 
-    def stretch(self) -> float:
+    def stretch(self, memory: int | None = None) -> float:
         """The factor by which the limits of rows are multiplied on this machine. A profile with `minutes` takes the
         largest factor with which the rows that fit in memory are predicted to take these minutes at most. Any other
-        profile takes how many times slower this machine is than the committed unit costs, at least 1."""
+        profile takes how many times slower this machine is than the committed unit costs, at least 1.
+
+        memory: bytes of another machine."""
         if self.profile["minutes"] is None or self.profile["time_limit_seconds"] is None:
             calibration = self.results / "calibration.json"
             return max(1.0, UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0)
         predicted, left, factor = self.predictions(), 60 * self.profile["minutes"], 0.0
-        memory = psutil.virtual_memory().total
+        memory = memory or psutil.virtual_memory().total
         rows = []
         for group, row in self.measured_rows():
             run, line = row.run(group.options), predicted[(*group.key, row.id)]

@@ -6,12 +6,14 @@ pirlab-records merge FILE... --name WHO   checked records of one machine into re
 A FILE is a record, a packed run (`make reference OUT=DIR`) or a folder of records. Rows that did not run, because they
 needed more memory or time than a machine or profile has, are left out. A record is taken in that fits its schema
 and its description, was right, whose set resolves to the one that ran, whose machine is whole, and whose sources are
-known: committed, and those of a reference run, or named by `--sources HASH` by someone who built that commit.
+known: committed, and those of a reference run or of the program here, or named by `--sources HASH` by someone who built
+that commit.
 """
 
 import argparse
 import json
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +24,7 @@ from typing import Any
 from pirlab_estimator import records
 from pirlab_estimator.describe import describe_each
 from pirlab_estimator.machine import PROBES, machine_name
+from pirlab_estimator.paths import pirlab_binary
 from pirlab_estimator.records import PRIMITIVE, InputError
 
 from .files import ROOT, PlanError, exit_code
@@ -66,6 +69,23 @@ def known_sources() -> frozenset[str]:
     return frozenset(d["build"]["source_hash"] for run in runs for d in records_of(run).values())
 
 
+@cache
+def present_sources() -> dict[str, str]:
+    """Hashes of the sources that the program here was built from, by protocol and primitive."""
+    found: dict[str, str] = {}
+    for key, words in (
+        ("protocols", ["list", f"--params-root={ROOT / 'params'}"]),
+        ("primitives", ["primitive", "list"]),
+    ):
+        command = [str(pirlab_binary()), *words, "--json"]
+        try:
+            listed = subprocess.run(command, capture_output=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise PlanError(f"{error}. Run `make build`, or set PIRLAB_BINARY.") from None
+        found |= {each["name"]: each["source_hash"] for each in json.loads(listed)[key]}
+    return found
+
+
 def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:
     """The reasons why a record is refused, each with its key; none if it is taken in."""
     broken = [f"{key}: {problem}" for key, problem in records.faults(document)]
@@ -76,7 +96,7 @@ def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:
     if document["status"] != "ok":
         yield f"status: `{document['status']}`: only rows that ran, and were right, are taken in"
         return
-    yield from _build(document["build"], tuple(sources))
+    yield from _build(document, tuple(sources))
     yield from _machine(document["machine"], probed=document["schema"] != PRIMITIVE)
     if document["schema"] != PRIMITIVE:
         yield from _compared(document)
@@ -84,17 +104,19 @@ def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:
         yield from _set(document)
 
 
-def _build(build: Mapping[str, Any], sources: tuple[str, ...]) -> Iterator[str]:
+def _build(document: Mapping[str, Any], sources: tuple[str, ...]) -> Iterator[str]:
+    build, name = document["build"], document.get("protocol") or document["primitive"]
     if build["dirty"] or build["commit"] in UNKNOWN:
         remark = build.get("commit_remark") or "sources were changed since the commit"
         yield f"build.dirty: uncommitted sources ({remark}). Commit them, build again and measure again"
     if build["profile"] != "release":
         yield f"build.profile: `{build['profile']}`: seconds are of release builds. Build with `make build`"
     own = build["source_hash"]
-    if own not in known_sources() and not any(own.startswith(each) for each in sources):
+    named = own in known_sources() or any(own.startswith(each) for each in sources)
+    if not named and own != present_sources().get(name):
         yield (
-            f"build.source_hash: {own[:SHORTEST]} is of no reference run. Build commit {build['commit'][:SHORTEST]}, "
-            f"compare, and name it: --sources {own[:SHORTEST]}"
+            f"build.source_hash: {own[:SHORTEST]} is of no reference run, nor of {name} in the program here. Build "
+            f"commit {build['commit'][:SHORTEST]}, compare, and name it: --sources {own[:SHORTEST]}"
         )
 
 

@@ -10,24 +10,19 @@ from collections import Counter
 from pathlib import Path
 from typing import TextIO
 
-from pirlab_estimator.cost.plan import free_memory_bytes, prospect
 from pirlab_estimator.outputs import write
 from pirlab_figures.lib.units import human_bytes
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table
 
-from .experiments import Group, read_profile
+from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, naming, read_json, read_object, write_json
 from .folders import environment
+from .outlook import PRESENTING_SECONDS, Outlook, seconds_text
 from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
 
-# Seconds that the protocols' cost model leaves out: a row's start, a group's start and its two bandwidth probes, and
-# what an experiment takes beside its rows: descriptions, predictions, tables and figures.
-START_SECONDS = {"protocol": 0.3, "primitive": 0.02}
-PROBES_SECONDS = 1.2
-PRESENTING_SECONDS = 4.0
 CONSOLE = Console(highlight=False, width=None if sys.stdout.isatty() else 140)
 #: The source of an instance's security, in words.
 SECURITY_SOURCES = {
@@ -41,13 +36,6 @@ SECURITY_SOURCES = {
 def say(text: object) -> None:
     """Print a line as it is, which the terminal breaks."""
     CONSOLE.print(str(text), markup=False, soft_wrap=True)
-
-
-def seconds_text(seconds: float) -> str:
-    """Seconds as people read them."""
-    if seconds < 90:
-        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def lock(results: Path, seconds: int = 10) -> TextIO:
@@ -121,76 +109,35 @@ class Workflow:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
 
 
-class Outlook:
-    """The rest of a plan: per group the rows to measure, their predicted cost, and the rows that will be skipped."""
-
-    def __init__(self, plan: Plan):
-        self.plan = plan
-        self.free, stretch = free_memory_bytes(), plan.stretch()
-        self.predicted = plan.predictions()
-        self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
-        self.prospects = {
-            (*key, row.id): prospect(self.predicted[(*key, row.id)], run, self.free, plan.time_limit(run, stretch))
-            for key, group in plan.groups.items()
-            if group.kind != "security"
-            for row in group.rows
-            for run in [row.run(group.options)]
-        }
-        missing = {group.key: plan.missing(group) for group in plan.measured()}
-        self.todo = {key: rows for key, rows in missing.items() if rows}
-
-    def seconds(self, key: tuple[str, str]) -> float:
-        """Predicted seconds of what is left of a group, with the start of its rows and the bandwidth probes."""
-        todo = [self.prospects[(*key, row.id)] for row in self.todo.get(key, [])]
-        running, group = [each.seconds for each in todo if not each.skipped], self.plan.groups[key]
-        probes = PROBES_SECONDS if running and group.probed(self.plan.profile) else 0.0
-        return probes + sum(seconds + START_SECONDS[group.kind] for seconds in running)
-
-    def cells(self, group: Group) -> list[str]:
-        """A group's line of the table."""
-        if group.kind == "security":
-            return [group.kind, str(len(group.rows)), "", "0", "", "", "; ".join(group.notes)]
-        places = {row.id: (*group.key, row.id) for row in group.rows}
-        lines, todo = [self.predicted[place] for place in places.values()], self.todo.get(group.key, [])
-        skipped = {row.id: self.prospects[places[row.id]].skipped for row in todo}
-        return [
-            ", ".join(dict.fromkeys(line.get("protocol") or line["primitive"] for line in lines)),
-            str(len(group.rows)),
-            str(sum(row not in todo and self.plan.status(group, row) in DONE for row in group.rows)),
-            str(len(todo)),
-            seconds_text(self.seconds(group.key)) if todo else "",
-            human_bytes(max(self.prospects[place].peak_bytes for place in places.values()), 3),
-            "; ".join(group.notes + [f"{id} {reason}" for id, reason in skipped.items() if reason]),
-        ]
-
-    def print(self) -> None:
-        """The plan as a table, and its totals."""
-        table = Table(title=f"Plan of profile {self.plan.profile['profile']}", title_justify="left")
-        for name in ("experiment", "shape or settings", "what"):
-            table.add_column(name, overflow="fold")
-        for name in ("rows", "there", "to do", "predicted", "memory"):
-            table.add_column(name, justify="right")
-        table.add_column("left out, skipped or stopped: why", overflow="fold")
-        for group in self.plan.groups.values():
-            table.add_row(*group.key, *self.cells(group))
-        CONSOLE.print(table)
-        total = sum(self.seconds(key) for key in self.todo)
-        presenting = PRESENTING_SECONDS * len(self.plan.experiments)
-        CONSOLE.print(
-            f"{sum(map(len, self.todo.values()))} rows in {len(self.todo)} groups to measure, about "
-            f"{seconds_text(total)} by the cost model, one group at a time, and about {seconds_text(presenting)} of "
-            f"predictions, tables and figures; {human_bytes(self.free, 3)} of memory free."
-        )
-        for source, count in self.sources.items():
-            CONSOLE.print(f"Security of {count} instances: {SECURITY_SOURCES.get(source, source)}.")
+def show(outlook: Outlook) -> None:
+    """The plan as a table, and its totals."""
+    table = Table(title=f"Plan of profile {outlook.plan.profile['profile']}", title_justify="left")
+    for name in ("experiment", "shape or settings", "what"):
+        table.add_column(name, overflow="fold")
+    for name in ("rows", "there", "to do", "predicted", "memory"):
+        table.add_column(name, justify="right")
+    table.add_column("left out, skipped or stopped: why", overflow="fold")
+    for group in outlook.plan.groups.values():
+        table.add_row(*group.key, *outlook.cells(group))
+    CONSOLE.print(table)
+    presenting = PRESENTING_SECONDS * len(outlook.plan.experiments)
+    CONSOLE.print(
+        f"{sum(map(len, outlook.todo.values()))} rows in {len(outlook.todo)} groups to measure, about "
+        f"{seconds_text(outlook.total())} by the cost model, one group at a time, and about {seconds_text(presenting)} "
+        f"of predictions, tables and figures; {human_bytes(outlook.free, 3)} of memory free; up to "
+        f"{human_bytes(outlook.disk_bytes(), 2)} of disk for records and drawings."
+    )
+    for source, count in outlook.sources.items():
+        CONSOLE.print(f"Security of {count} instances: {SECURITY_SOURCES.get(source, source)}.")
 
 
 def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
     """Show progress, weighted by predicted seconds, until Snakemake ends."""
     plan, left = outlook.plan, dict(outlook.todo)
-    total = sum(outlook.seconds(key) for key in left) or 1
+    total = outlook.total() or 1
     start = last = time.monotonic()
     done = spent = 0.0
+    half: tuple[float, float] | None = None
     columns = [
         TextColumn("{task.description}"),
         BarColumn(),
@@ -205,12 +152,14 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
                 predicted = outlook.seconds(key)
                 done, spent = done + predicted, spent + now - last
                 states = Counter(plan.status(group, row) for row in rows)
-                remaining = seconds_text((total - done) * spent / done) if left and done else "0 s"
+                rest = (total - done) * spent / done if left and done else 0.0
+                if half is None and left and done >= total / 2:
+                    half = spent, rest
                 say(
                     f"[{len(outlook.todo) - len(left)}/{len(outlook.todo)}] {group.experiment} {group.id}: "
                     f"{', '.join(f'{count} {status}' for status, count in states.items())}; "
                     f"{seconds_text(now - last)} (predicted {seconds_text(predicted)}); "
-                    f"measuring still takes about {remaining}"
+                    f"measuring still takes about {seconds_text(rest) if rest else '0 s'}"
                 )
                 last = now
             rate = spent / done if done else 1.0
@@ -218,9 +167,25 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
             words = f"about {seconds_text((total - done - current) * rate)} left" if left else "tables and figures"
             bar.update(task, completed=done + current, left=words, description="measuring" if left else "presenting")
             if code is not None:
+                if outlook.todo and not left:
+                    say(foretold(total, spent, half))
                 CONSOLE.print(f"workflow finished in {seconds_text(time.monotonic() - start)}")
                 return code
             time.sleep(0.2)
+
+
+def foretold(said: float, took: float, half: tuple[float, float] | None) -> str:
+    """How long measuring took, beside what was said of it at its start and at its half.
+
+    half: the seconds that had passed when half of the predicted ones were done, and those said of the rest.
+    """
+    text = f"measuring took {took:.0f} s; {said:.0f} s were said at its start ({said / took:.0%})"
+    if half is not None:
+        rest = took - half[0]
+        text += (
+            f"; its second half took {rest:.0f} s; {half[1]:.0f} s were said at its beginning ({half[1] / rest:.0%})"
+        )
+    return text
 
 
 def freshen(plan: Plan, all_stale: bool) -> int:
@@ -308,7 +273,7 @@ def perform(arguments: argparse.Namespace, plan: Plan, workflow: Workflow) -> in
         say(f"The predictions failed; the whole log is {workflow.log}.")
         return 1
     outlook = Outlook(plan)
-    outlook.print()
+    show(outlook)
     if arguments.plan:
         return 0
     code = follow(workflow.start(), outlook)

@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 
 import committed
 import pytest
@@ -18,6 +19,7 @@ from pirlab_figures.search import sweep, sweep_page
 from pirlab_workflow import artifact, pages, papers
 from pirlab_workflow.experiments import all_experiments, read_profile
 from pirlab_workflow.files import ROOT
+from pirlab_workflow.outlook import OF_A_ROW, PROBES_SECONDS, START_SECONDS
 from pirlab_workflow.plan import Plan
 from places import EXPECTED, read_csv
 
@@ -114,9 +116,8 @@ def test_an_artifact_names_every_experiment_claim_and_command_of_its_paper():
             group.experiment
             for run in committed.RUNS
             for plan in [Plan(read_profile(run))]
-            for group, row in plan.measured_rows()
+            for group in plan.measured()
             if plan.experiments[group.experiment].get("paper") == paper
-            and committed.of_run(run).get(f"{group.experiment}/{group.id}/{row.id}", {}).get("status") != "skipped_time"
         }
         assert measured and measured == set(re.findall(r"^\| `([\w/-]+)` \|", text, re.MULTILINE))
         for profile, experiment in re.findall(r"`make reproduce PROFILE=(\w+) ONLY=([\w/-]+)`", text):
@@ -127,13 +128,48 @@ def test_minutes_and_memory_are_those_of_the_plan():
     name, plan = "inspire/small", Plan(read_profile("quick"))
     lines = {line["id"]: line for line in RUNS["quick"][f"predictions/{name}.json"]}
     rows = [(lines[f"{g.id}/{r.id}"], r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
-    (found,) = [each for each in artifact.efforts("quick", RUNS["quick"]) if each.experiment == name]
+    found = artifact.effort("inspire", "quick", name, RUNS["quick"])
     assert found.rows == len(rows) > 20
-    assert found.seconds == pytest.approx(sum(row_seconds(line, row) for line, row in rows))
+    starts = START_SECONDS["protocol"] * len(rows) + PROBES_SECONDS * len([g for g in plan.of(name) if g.measured])
+    assert found.seconds == pytest.approx(sum(row_seconds(line, row) for line, row in rows) + starts)
     assert found.peak_bytes == max(line["peak_bytes"] for line, _ in rows)
+    assert found.disk_bytes == OF_A_ROW * len(rows)
     without = {path: document for path, document in RUNS["quick"].items() if path != f"predictions/{name}.json"}
-    (lost,) = [each for each in artifact.efforts("quick", without) if each.experiment == name]
+    lost = artifact.effort("inspire", "quick", name, without)
     assert lost.seconds is None and lost.rows == found.rows
+
+
+def test_an_experiment_alone_has_the_minutes_of_its_profile():
+    """Of rows of 10, 20, 40 minutes and so on, those that together fit the minutes run, whatever the whole run did."""
+    name, plan = "inspire/table9", Plan(read_profile("laptop"))
+    lines = [
+        {"id": f"{group.id}/{row.id}", "seconds": {"repetition": 600.0 * 2**place}, "settings": {"keys": 1}}
+        | {"security": [], "peak_bytes": place}
+        for place, (group, row) in enumerate((group, row) for group in plan.of(name) for row in group.rows)
+    ]
+    found = artifact.effort("inspire", "laptop", name, {f"predictions/{name}.json": lines})
+    assert 600 * 7 < 60 * plan.profile["minutes"] < 600 * 15
+    assert found.rows == 3 and 600 * 7 < found.seconds < 600 * 7.1 and found.peak_bytes == 2
+    late = [reason for reason in found.left if "would take about" in reason]
+    group, row = lines[3]["id"].split("/")
+    assert late[0].startswith(f"`{group}`: {row} would take about 4800 s; the limit is ")
+    assert found.rows + len(late) == sum(len(group.rows) for group in plan.of(name) if group.measured)
+
+
+@pytest.mark.parametrize(("factor", "right"), [(1.2, True), (1.3, False), (0.7, False)])
+def test_the_share_of_answers_that_held_is_of_the_records(factor, right):
+    name, documents = "inspire/small", dict(RUNS["quick"])
+    for line in documents[f"predictions/{name}.json"]:
+        path = f"records/{name}/{line['id']}.json"
+        if path in documents:
+            phases = [{"name": "answer", "group": "online", "seconds": [factor * line["seconds"]["answer"]]}]
+            documents[path] = documents[path] | {"phases": phases}
+    found = artifact.effort("inspire", "quick", name, documents)
+    assert len(found.held) > 5 and set(found.held) == {right}
+    count = len(found.held) if right else 0
+    said = f"In the committed runs this held for {count} of {len(found.held)} answers of quick (those that are [judged]"
+    assert said in artifact.page("inspire", [found], {})
+    assert "this held for" not in artifact.page("inspire", [replace(found, held=[])], {})
 
 
 def test_applications_have_their_tables_and_say_who_keeps_up():

@@ -1,9 +1,16 @@
 """The plan: what a run will take, and what it leaves out."""
 
+from types import SimpleNamespace
+
 import pytest
 from pirlab_estimator import cost
 from pirlab_estimator.cost import DEFAULTS, UnitCosts
 from pirlab_estimator.cost.plan import FRESH_BYTE_SECONDS, format_bytes, free_memory_bytes, prospect, row_seconds
+from pirlab_workflow import reproduce
+from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.files import write_json
+from pirlab_workflow.outlook import OF_A_ROW, Outlook
+from pirlab_workflow.plan import Plan
 
 
 def prediction(seconds, peak_bytes):
@@ -84,3 +91,43 @@ def test_a_slower_machine_is_known_by_its_unit_costs():
 )
 def test_bytes_for_readers(count, text):
     assert format_bytes(count) == text
+
+
+def planned(folder) -> Outlook:
+    """What is left of an experiment whose rows all have one prediction."""
+    plan = Plan(read_profile("tiny", results=str(folder), experiments=["smoke/tiny"]))
+    lines = [prediction(1.0, 100) | {"id": f"{g.id}/{r.id}", "security": []} for g in plan.measured() for r in g.rows]
+    write_json(plan.prediction("smoke/tiny"), lines)
+    return Outlook(plan)
+
+
+def test_the_plan_ends_with_seconds_memory_and_disk(tmp_path, capsys):
+    outlook = planned(tmp_path)
+    rows = sum(map(len, outlook.todo.values()))
+    reproduce.show(outlook)
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"{rows} rows in {len(outlook.todo)} groups to measure, about " in said
+    assert outlook.disk_bytes() == rows * OF_A_ROW and f"up to {rows}00 KiB of disk for records and drawings" in said
+
+
+@pytest.mark.parametrize("slower", [1.0, 1.5])
+def test_a_run_says_how_long_it_took_beside_what_was_said(slower, tmp_path, capsys, monkeypatch):
+    """Where every group takes longer than predicted by one factor, what is said at half of the run is right."""
+    outlook, now = planned(tmp_path), [0.0]
+    seconds = [(key, outlook.seconds(key)) for key in sorted(outlook.todo, key=outlook.seconds, reverse=True)]
+    waiting = list(seconds)
+
+    def sleep(_):
+        key, predicted = waiting.pop(0)
+        now[0] += slower * predicted
+        write_json(outlook.plan.marker(outlook.plan.groups[key]), {})
+
+    monkeypatch.setattr(reproduce, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    process = SimpleNamespace(poll=lambda: None if waiting else 0)
+    assert len(waiting) == 2 and reproduce.follow(process, outlook) == 0
+    said, rest = outlook.total(), seconds[1][1]
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("measuring took ")]
+    assert line == (
+        f"measuring took {slower * said:.0f} s; {said:.0f} s were said at its start ({1 / slower:.0%}); "
+        f"its second half took {slower * rest:.0f} s; {slower * rest:.0f} s were said at its beginning (100%)"
+    )

@@ -1,6 +1,7 @@
 """Records of other people: which are taken in, and why others are refused."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import committed
@@ -105,6 +106,41 @@ def test_sources_that_are_named_are_taken_in(tmp_path, capsys, binary):
     with pytest.raises(SystemExit):
         received.main(["check", str(path), "--sources", "01234"])
     assert "is no hash: give 12 or more" in capsys.readouterr().err
+
+
+def test_a_run_of_the_present_sources_is_taken_in(tmp_path, monkeypatch, capsys, binary):
+    """Of sources that no reference run has; a program that tests are run with may be of uncommitted ones."""
+    monkeypatch.setattr(received, "known_sources", frozenset)
+    row = ["params/simplepir/usenix23.toml", "--records=2^10", "--record-bits=8", "--repetitions=1"]
+    file = tmp_path / "run.json"
+    subprocess.run([binary, "run", *row, f"--out={file}"], cwd=ROOT, check=True, capture_output=True)
+    own = json.loads(file.read_text())
+    committed = changed(changed(own, "build.dirty", False), "build.commit", "1" * 40)
+    assert received.main(["check", str(written(tmp_path, committed))]) == 0
+    assert "1 records are right" in capsys.readouterr().out
+    other = received.present_sources()["inspire"]
+    for place, value, reason in (
+        ("build.dirty", True, "build.dirty: uncommitted sources"),
+        ("build.source_hash", other, f"build.source_hash: {other[:12]} is of no reference run, nor of simplepir"),
+    ):
+        assert received.main(["check", str(written(tmp_path, changed(committed, place, value)))]) == 1
+        assert reason in capsys.readouterr().out
+
+
+def test_a_primitive_of_the_present_sources_is_taken_in(monkeypatch, binary):
+    monkeypatch.setattr(received, "known_sources", frozenset)
+    hashes = received.present_sources()
+    assert not list(received.faults(changed(PRIMITIVE, "build.source_hash", hashes[PRIMITIVE["primitive"]])))
+    (reason,) = received.faults(changed(PRIMITIVE, "build.source_hash", hashes["simplepir"]))
+    assert f"nor of {PRIMITIVE['primitive']} in the program here" in reason
+
+
+def test_a_program_that_is_not_built_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(received, "known_sources", frozenset)
+    monkeypatch.setenv("PIRLAB_BINARY", str(tmp_path / "pirlab"))
+    received.present_sources.cache_clear()
+    assert received.main(["check", str(written(tmp_path, PRIMITIVE))]) == 2
+    assert "Run `make build`, or set PIRLAB_BINARY" in capsys.readouterr().err
 
 
 def test_a_primitive_needs_no_probe(binary):
