@@ -90,8 +90,9 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
             continue
         line = printed | {key: claim.get(key, "") for key in ("id", "table", "of")} | {"marks": " ".join(marks)}
         unit = printed["unit"].removesuffix("count")
-        cells = {"claim": Cell(printed["claim"]), "printed": Cell(f"{printed['value']} {unit}".rstrip())}
-        cells["table"] = Cell(claim["table"].replace("/table-", ", ") + (f": {claim['of']}" if "of" in claim else ""))
+        said = printed["claim"] + (f": {claim['of']}" if "of" in claim else "")
+        cells = {"claim": Cell(said), "printed": Cell(f"{printed['value']} {unit}".rstrip())}
+        cells["table"] = Cell(claim["table"].replace("/table-", ", "))
         if values:
             low, high = min(values), max(values)
             ends = [float(printed[key]) for key in ("value_low", "value_high") if printed[key]]

@@ -45,12 +45,22 @@ def test_protocols_are_ranked(capsys, two, tmp_path):
     assert "\n2. download\n" in said and "\n3. simplepir\n   - no set keeps the bounds" in said
     assert re.search(r"committed sets \d+ need a hint above --max-offline", said)
     assert re.search(r"^  download +perfect +never +0 B +2 MiB", said, re.M)
-    rows = read_csv(tmp_path / "r.csv")
+    lines = read_csv(tmp_path / "r.csv")
+    rows, over = ([each for each in lines if each["line"] == kind] for kind in ("protocol", "takeover"))
+    assert len(rows) + len(over) == len(lines) and {each["machine"] for each in lines} == {ranked["machine"]}
+    (question,) = {each["question"] for each in lines}
+    assert question.startswith("65536 records of 256 bits: protocols by seconds")
+    assert {(row["records"], row["record_bits"]) for row in rows} == {("65536", "256")}
+    names = {"records": "records", "record_bits": "record_bits", "protocol": "protocol", "words": "reasons"}
+    said = [{name: str(each[name] or "") for name in names} for each in ranked["takeovers"]]
+    assert over and [{name: each[column] for name, column in names.items()} for each in over] == said
+    assert all(bool(each["score"]) == bool(each["protocol"]) and not each["rank"] for each in over)
     assert [row["protocol"] for row in rows] == [each["protocol"] for each in ranked["protocols"]]
     assert [row["rank"] for row in rows] == ["1", "2", ""] and rows[2]["score"] == ""
     assert [float(row["upload"]) for row in rows[:2]] == [first["best"]["upload"], 0]
     assert [row["reasons"] for row in rows] == ["; ".join(each["reasons"]) for each in ranked["protocols"]]
     page = html.unescape((tmp_path / "r.html").read_text())
+    assert f"<h1>{question}</h1>" in page
     assert "seconds by the unit costs of Some CPU, 3 cores, 5.0 GiB, avx9," in page
     reasons = [reason for each in ranked["protocols"] for reason in each["reasons"]]
     assert all(f"<li>{reason}</li>" in page for reason in [*reasons, *(each["words"] for each in ranked["takeovers"])])

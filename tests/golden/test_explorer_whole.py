@@ -64,7 +64,7 @@ def said(binary, tmp_path_factory) -> Said:
     words += ["--costs", str(study.costs(study.read(ROOT / "experiments/search/fronts.toml")))]
     with contextlib.redirect_stdout(io.StringIO()) as text:
         assert cli.main(words) == 0
-    return Said(text.getvalue(), {row["protocol"]: float(row["score"]) for row in read_csv(table) if row["score"]})
+    return Said(text.getvalue(), {row["protocol"]: float(row["score"]) for row in read_csv(table) if row["rank"]})
 
 
 def seconds(text: str) -> float:

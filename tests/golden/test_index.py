@@ -82,6 +82,9 @@ def test_a_costed_line_is_a_second_line_of_its_claim(tmp_path):
     data = found(tmp_path).loc["P5"]
     assert data["of"].tolist() == ["", headline.COSTED] and data["here_low"].tolist() == [2, 50]
     assert data["marks"].tolist() == ["", "streamed"]
+    claim = data["claim"].iloc[0]
+    text = headline.build([tmp_path], EXPECTED).markdown()
+    assert f"| {claim} | 8.1 x | 2.00 x |" in text and f"| {claim}: {headline.COSTED} | 8.1 x | 50.0 x¶ |" in text
 
 
 def test_of_several_folders_the_last_with_the_table_counts(tmp_path):
