@@ -17,6 +17,8 @@ Row = dict[str, Any]
 SEARCHED = "searched"
 """The status of a set that a search found, at a database for which no run has it."""
 SHOWN = ("ok", PREDICTED)
+DEFAULTS = {"queries": 1, "threads": 1, "updates": 0, "repetitions": 0}
+"""Counts that the command of a row leaves out; a row that did not run has no repetitions."""
 COMMITTED = "committed"
 """The kind of a sweep's rows that are of committed sets."""
 
@@ -67,8 +69,9 @@ def _command(row: Row) -> str:
     parameters = (row["description"] or {}).get("parameters") or {}
     words = ["pirlab", "run", parameters.get("path", ""), *options_with(parameters.get("with", {}))]
     words += ["--records", str(row["records"]), "--record-bits", str(row["record_bits"])]
-    words += ["--queries", str(int(row["queries"]))] if row["queries"] > 1 else []
-    words += ["--threads", str(int(row["threads"]))] if row["threads"] > 1 else []
+    counts = row | (row["document"] or {})
+    for name, default in DEFAULTS.items():
+        words += [f"--{name}", str(int(counts[name]))] if counts.get(name, default) != default else []
     words += ["--streamed"] if row["streamed"] else []
     return shlex.join([*words, "--out", "record.json"])
 

@@ -41,7 +41,12 @@ def test_rows_are_those_of_records_and_searches(page):
         record = right[name]
         sent = [m for m in record["transcript"] if m["direction"] == "upload" and m["phase"] in ("query", "online")]
         assert row["upload"] == pytest.approx(sum(m["payload_bytes"] for m in sent), rel=1e-5)
-        assert row["command"].startswith("pirlab run ") and f"--records {row['records']} " in row["command"]
+        assert row["command"].startswith("pirlab run ")
+        given = {"--queries": "1", "--threads": "1", "--updates": "0"}
+        given |= dict(re.findall(r"(--[a-z-]+) (\d+)", row["command"]))
+        wanted = record | record["database"]
+        for key in ("records", "record_bits", "queries", "threads", "updates", "repetitions"):
+            assert given[f"--{key.replace('_', '-')}"] == str(wanted[key]), key
     found = [line for line in lines(SWEEP) if not line["refused"]]
     assert sum(row["status"] == "searched" for row in rows) == len(found)
     served = [line for line in lines(COMMITTED) if not line["refused"]]
