@@ -4,9 +4,16 @@ const FORM = document.getElementById("controls");
 const NAMES = new Map(DATA.protocols.map((p) => [p.id, p.name])).set("download", "Download everything");
 const COLOURS = new Map(DATA.protocols.map((p) => [p.id, p.colour])).set("download", "#000000");
 const METRICS = new Map(DATA.metrics.map((m) => [m.key, m]));
-const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right"];
-// A protocol keeps its shape, whatever else is shown. Those of one colour are eight apart: every eight begin one shape later.
-const SHAPE = new Map([...NAMES.keys()].map((id, i) => [id, SHAPES[(i + Math.floor(i / SHAPES.length)) % SHAPES.length]]));
+// A protocol keeps its shape, whatever else is shown. Shapes without a name of their own are SVG paths from -1 to 1: a star and an X; two triangles
+// that meet, upright and lying; half discs; bars; arrowheads; corners.
+const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right",
+  "M0,-1L.25,-.35L.95,-.31L.4,.13L.59,.81L0,.43L-.59,.81L-.4,.13L-.95,-.31L-.25,-.35Z", "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z",
+  "M-.9,-1L.9,-1L-.9,1L.9,1Z", "M-1,-.9L1,.9L1,-.9L-1,.9Z",
+  "M-1,.5A1,1,0,0,1,1,.5Z", "M-1,-.5A1,1,0,0,0,1,-.5Z", "M.5,-1A1,1,0,0,0,.5,1Z", "M-.5,-1A1,1,0,0,1,-.5,1Z",
+  "M-1,-.4L1,-.4L1,.4L-1,.4Z", "M-.4,-1L.4,-1L.4,1L-.4,1Z",
+  "M-1,.7L0,-.9L1,.7L.4,.7L0,.1L-.4,.7Z", "M-1,-.7L0,.9L1,-.7L.4,-.7L0,-.1L-.4,-.7Z",
+  "M-.9,-.9L-.1,-.9L-.1,.1L.9,.1L.9,.9L-.9,.9Z", "M.9,.9L.1,.9L.1,-.1L-.9,-.1L-.9,-.9L.9,-.9Z"];
+const SHAPE = new Map([...NAMES.keys()].map((id, i) => [id, SHAPES[i % SHAPES.length]]));
 const PRESETS = { "100 Mbit/s, 50 ms": [50, 100], "50 Mbit/s, 20 ms": [20, 50], "1 Gbit/s, 10 ms": [10, 1000], "10 Mbit/s, 80 ms": [80, 10] };
 const MOST_LINES = 300;
 
