@@ -4,9 +4,16 @@ const FORM = document.getElementById("controls");
 const NAMES = new Map(DATA.protocols.map((p) => [p.id, p.name])).set("download", "Download everything");
 const COLOURS = new Map(DATA.protocols.map((p) => [p.id, p.colour])).set("download", "#000000");
 const METRICS = new Map(DATA.metrics.map((m) => [m.key, m]));
-const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right"];
-// A protocol keeps its shape, whatever else is shown. Those of one colour are eight apart: every eight begin one shape later.
-const SHAPE = new Map([...NAMES.keys()].map((id, i) => [id, SHAPES[(i + Math.floor(i / SHAPES.length)) % SHAPES.length]]));
+// A protocol keeps its shape, whatever else is shown. Shapes without a name of their own are SVG paths from -1 to 1: a star and an X; two triangles
+// that meet, upright and lying; half discs; bars; arrowheads; corners.
+const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right",
+  "M0,-1L.25,-.35L.95,-.31L.4,.13L.59,.81L0,.43L-.59,.81L-.4,.13L-.95,-.31L-.25,-.35Z", "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z",
+  "M-.9,-1L.9,-1L-.9,1L.9,1Z", "M-1,-.9L1,.9L1,-.9L-1,.9Z",
+  "M-1,.5A1,1,0,0,1,1,.5Z", "M-1,-.5A1,1,0,0,0,1,-.5Z", "M.5,-1A1,1,0,0,0,.5,1Z", "M-.5,-1A1,1,0,0,1,-.5,1Z",
+  "M-1,-.4L1,-.4L1,.4L-1,.4Z", "M-.4,-1L.4,-1L.4,1L-.4,1Z",
+  "M-1,.7L0,-.9L1,.7L.4,.7L0,.1L-.4,.7Z", "M-1,-.7L0,.9L1,-.7L.4,-.7L0,-.1L-.4,-.7Z",
+  "M-.9,-.9L-.1,-.9L-.1,.1L.9,.1L.9,.9L-.9,.9Z", "M.9,.9L.1,.9L.1,-.1L-.9,-.1L-.9,-.9L.9,-.9Z"];
+const SHAPE = new Map([...NAMES.keys()].map((id, i) => [id, SHAPES[i % SHAPES.length]]));
 const PRESETS = { "100 Mbit/s, 50 ms": [50, 100], "50 Mbit/s, 20 ms": [20, 50], "1 Gbit/s, 10 ms": [10, 1000], "10 Mbit/s, 80 ms": [80, 10] };
 const MOST_LINES = 300;
 
@@ -149,22 +156,26 @@ function scored(row, state) {
   return { ...row, traffic, traffic_each: traffic / row.queries, total, price };
 }
 
-function downloads(shapes) {
-  return shapes.map(({ records, record_bits }) => complete({
-    protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "computed", security: null, failure: null, upload: 0, parameters: null,
-    download: Math.ceil(records * record_bits / 8), hint: 0, keys: 0, serves: null, query_s: 0, answer_s: 0, extract_s: 0, setup_s: 0, client: 0,
-    server: Math.ceil(records * record_bits / 8), machine: null, marks: "", place: "", id: null, command: "",
-  }));
+// At each database of these rows and on each machine: the server reads the whole database, in seconds that only unit costs say.
+function downloads(rows) {
+  const places = new Map(rows.filter((row) => row.machine).map((row) => [`${row.shape} ${row.machine}`, row]));
+  return [...places.values()].map(({ records, record_bits, machine }) => {
+    const size = Math.ceil(records * record_bits / 8), costs = DATA.costs[machine];
+    return complete({
+      protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "computed", security: null, failure: null, upload: 0, parameters: null,
+      download: size, hint: 0, keys: 0, serves: null, query_s: 0, answer_s: costs ? size * costs.read_s : null, extract_s: 0, setup_s: 0, client: 0,
+      server: size, machine, marks: "", place: "", id: null, command: "",
+    });
+  });
 }
 
 function kept(state) {
   const within = (value, most) => most === null || value === null || value <= most;
   const between = (value, least, most) => (least === null || value >= least) && within(value, most);
   const wanted = (row) => (!state.shape || row.shape === state.shape) && between(row.records, state.least_records, state.most_records)
-    && between(row.record_bytes, state.least_bytes, state.most_bytes);
+    && between(row.record_bytes, state.least_bytes, state.most_bytes) && (!state.machine || !row.machine || row.machine === state.machine);
   const rows = ROWS.filter((row) => wanted(row) && state[row.status] && !state.without.includes(row.protocol)
     && (state.batches || row.queries === 1) && (state.parallel || row.threads === 1)
-    && (!state.machine || !row.machine || row.machine === state.machine)
     && (!state.least_security || (row.security ?? 0) >= state.least_security)
     && (state.most_failure === null || (row.failure ?? -1e9) <= state.most_failure)
     && (!state.stateless || ((row.hint ?? 0) <= DATA.seeds && !row.serves))
@@ -172,8 +183,7 @@ function kept(state) {
     && within(row.keys, state.most_keys === null ? null : state.most_keys * 2 ** 20)
     && within(row.server, state.most_server === null ? null : state.most_server * 2 ** 30)
     && within(row.client, state.most_client === null ? null : state.most_client * 2 ** 20));
-  const shapes = new Map(ROWS.filter(wanted).map((row) => [row.shape, row]));
-  const all = state.download_all ? rows.concat(downloads([...shapes.values()])) : rows;
+  const all = state.download_all ? rows.concat(downloads(ROWS.filter(wanted))) : rows;
   return all.map((row) => scored(row, state));
 }
 
@@ -296,8 +306,8 @@ function detail(row) {
     list.appendChild(document.createElement("dd")).textContent = value;
   }
   box.replaceChildren(title, list);
-  command(row.status === "searched" ? "This search finds it" : "This command measures it", row.command);
-  command("This command prints the record", DATA.show && row.file && `${DATA.show} ${row.id}`);
+  command(box, row.status === "searched" ? "This search finds it" : "This command measures it", row.command);
+  command(box, "This command prints the record", DATA.show && row.file && `${DATA.show} ${row.id}`);
   const seconds = WRITTEN.seconds, bytes = WRITTEN.bytes, number = power;
   listed(["Phase", "Median", "First quartile", "Third quartile", "Samples"], row.phases?.map(([name, low, median, high, count]) =>
     [name, seconds(median), ...(count > 1 ? [seconds(low), seconds(high)] : ["", ""]), row.file ? number(count) : "predicted"]));
@@ -306,9 +316,9 @@ function detail(row) {
   box.hidden = false;
 }
 
-function command(what, words) {
+function command(box, what, words) {
   if (!words) return;
-  const line = document.getElementById("detail").appendChild(document.createElement("p"));
+  const line = box.appendChild(document.createElement("p"));
   line.textContent = `${what}: `;
   line.appendChild(document.createElement("code")).textContent = words;
 }
@@ -322,7 +332,7 @@ function listed(heads, lines) {
   }
 }
 
-// Rows of each machine, with those of none (downloading everything); times of two machines are never compared.
+// Rows of each machine, with those of an unknown one; times of two machines are never compared.
 function byMachine(rows) {
   const machines = new Set(rows.map((row) => row.machine).filter(Boolean));
   return [...machines].map((machine) => [machine, rows.filter((row) => !row.machine || row.machine === machine)]);
@@ -335,8 +345,29 @@ function answer(rows, state) {
   else if (!state.shape) lines.push(`${rows.length} rows at ${new Set(rows.map((row) => row.shape)).size} databases. Choose a database to see which protocol is fastest.`);
   else for (const [machine, own] of byMachine(of)) lines.push(`${ranking(own)} (${machine})`);
   document.getElementById("answer").replaceChildren(...lines.map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+  const box = document.getElementById("search");
+  box.replaceChildren();
+  if (state.shape) for (const [machine] of byMachine(of)) command(box, `${known(state, machine)}This search answers the same question by predicted times`, question(state, machine));
   const refused = DATA.refused.filter(([protocol, records, bits]) => state.shape === `${records} ${bits}` && !state.without.includes(protocol));
   document.getElementById("refused").textContent = refused.length ? `No committed set serves this database: ${refused.map(([protocol, , , reason]) => `${NAMES.get(protocol) ?? protocol} (${reason})`).join("; ")}` : "";
+}
+
+// What the answer knows less of than the search that asks the same.
+function known(state, machine) {
+  if (!ROWS.some((row) => row.shape === state.shape && row.status === "searched" && row.machine === machine)) return "No search was made at this database: only committed sets are known here. ";
+  const targets = ["least_security", "most_failure"];
+  return targets.every((name) => state[name] === DEFAULTS[name]) ? "" : `The found sets are of a search for ${DEFAULTS.least_security} bits and a failure of 2^${DEFAULTS.most_failure}. `;
+}
+
+// The search for the best set of each protocol by the same demands and the machine's unit costs. It always has both targets, and no bound on stored keys.
+function question(state, machine) {
+  if (!DATA.costs[machine] || !state.least_security || !state.most_failure || state.most_keys !== null) return null;
+  const [records, bits] = state.shape.split(" ");
+  const other = (name, option) => (state[name] === DEFAULTS[name] ? [] : [option, state[name] ?? 1]);
+  const most = (name, option, unit) => (state[name] === null ? [] : [option, `${state[name]}${unit}`]);
+  return ["pirlab-search", "--protocol", "all", "--records", records, "--record-bits", bits, ...other("least_security", "--security"), ...other("most_failure", "--failure"),
+    ...(state.stateless ? ["--stateless"] : most("most_hint", "--max-offline", "MiB")), ...most("most_server", "--max-memory", "GiB"), ...most("most_client", "--max-storage", "MiB"),
+    ...other("hint_queries", "--hint-queries"), "--network", `${state.round_trip ?? 0}ms,${state.bandwidth}Mbit`, "--costs", DATA.costs[machine].file].join(" ");
 }
 
 // The protocols of one machine by their least total time, and which costs least.

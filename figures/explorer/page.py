@@ -4,11 +4,16 @@ It needs no server and no network: the charting library (Vega, Vega-Lite) is in 
 """
 
 import json
+import os
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import vl_convert
+from pirlab_estimator.cost import UnitCosts
+from pirlab_estimator.paths import ROOT
+from pirlab_estimator.records import InputError
 from pirlab_estimator.search.bounds import SEEDS, Network, Prices
 
 from ..lib.inputs import Inputs
@@ -42,6 +47,18 @@ class Explorer:
         return [write(prefix, ".html", page)]
 
 
+def _costs(inputs: Inputs) -> dict[str, dict[str, Any]]:
+    """By the machine of unit costs: their file, as an option names it, and the seconds in which a byte is read."""
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        for file in [*rows.costs(inputs.arguments.sweeps), *filter(None, [inputs.arguments.costs])]:
+            units, name = UnitCosts.load(file), shlex.quote(os.path.relpath(file, ROOT))
+            found[units.name] = {"file": name, "read_s": float(units.total("bytes_read", 1))}
+    except (OSError, ValueError) as error:
+        raise InputError("--costs", None, str(error), "Run `make calibrate`") from None
+    return found
+
+
 def make(inputs: Inputs) -> Explorer:
     """The explorer of records, predictions and a search's fronts."""
     sweeps, unpacked = inputs.arguments.sweeps, inputs.arguments.unpacked
@@ -68,6 +85,7 @@ def make(inputs: Inputs) -> Explorer:
                 "hint_queries": network.hint_queries,
             },
             "seeds": SEEDS,
+            "costs": _costs(inputs),
             "show": SPEC.words["show"] if unpacked else None,
             "prices": {
                 "core_hour": round(3600 * prices.core_second, 6),

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.machine import machine_name
+from pirlab_estimator.paths import ROOT
+from pirlab_estimator.search import study
 from pirlab_estimator.sets import options_with
 
 from ..lib.frame import quartiles
@@ -17,6 +19,8 @@ Row = dict[str, Any]
 SEARCHED = "searched"
 """The status of a set that a search found, at a database for which no run has it."""
 SHOWN = ("ok", PREDICTED)
+DEFAULTS = {"queries": 1, "threads": 1, "updates": 0, "repetitions": 0}
+"""Counts that the command of a row leaves out; a row that did not run has no repetitions."""
 COMMITTED = "committed"
 """The kind of a sweep's rows that are of committed sets."""
 
@@ -67,8 +71,9 @@ def _command(row: Row) -> str:
     parameters = (row["description"] or {}).get("parameters") or {}
     words = ["pirlab", "run", parameters.get("path", ""), *options_with(parameters.get("with", {}))]
     words += ["--records", str(row["records"]), "--record-bits", str(row["record_bits"])]
-    words += ["--queries", str(int(row["queries"]))] if row["queries"] > 1 else []
-    words += ["--threads", str(int(row["threads"]))] if row["threads"] > 1 else []
+    counts = row | (row["document"] or {})
+    for name, default in DEFAULTS.items():
+        words += [f"--{name}", str(int(counts[name]))] if counts.get(name, default) != default else []
     words += ["--streamed"] if row["streamed"] else []
     return shlex.join([*words, "--out", "record.json"])
 
@@ -144,6 +149,17 @@ def refused(sweep: Path) -> Iterator[list[Any]]:
             yield [line["protocol"], int(line["records"]), int(line["record_bits"]), line["refused"]]
 
 
+def costs(sweeps: Iterable[Path]) -> list[Path]:
+    """The unit costs of sweeps."""
+    files = {_file(line) for sweep in sweeps for line in _lines(sweep)}
+    return [study.costs(study.read(ROOT / file)) for file in sorted(files)]
+
+
+def _file(line: dict[str, str]) -> str:
+    """The file that asks for a line of a sweep."""
+    return f"experiments/search/{line['sweep']}.toml"
+
+
 def _lines(sweep: Path) -> Iterator[dict[str, str]]:
     with sweep.open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)
@@ -153,7 +169,7 @@ def _found(line: dict[str, str]) -> Row:
     number = {key: float(line[key]) for key in FIGURES if line.get(key)}
     records, bits = int(line["records"]), int(line["record_bits"])
     shape = ["--records", str(records), "--record-bits", str(bits)]
-    part = ["--sweep", f"experiments/search/{line['sweep']}.toml", "--part", line["part"]]
+    part = ["--sweep", _file(line), "--part", line["part"]]
     words, status, parameters = ["pirlab-search", *part], SEARCHED, line["set"]
     if line["kind"] == COMMITTED:
         parameters = f"params/{line['name']}.toml"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,11 @@ import numpy as np
 import pytest
 from browser import Browser
 from explored import COMMITTED, ROOT, SWEEP, SYSTEMS, check_whole, data
+from pirlab_estimator.cost import UnitCosts
+from pirlab_estimator.search import cli, study
+from pirlab_estimator.search.bounds import Bounds, Network
+from pirlab_estimator.search.choose import download
+from pirlab_estimator.search.evaluate import Evaluator, Shape
 from pirlab_figures.cli import main
 from places import read_csv
 
@@ -42,7 +48,12 @@ def test_rows_are_those_of_records_and_searches(page):
         record = right[name]
         sent = [m for m in record["transcript"] if m["direction"] == "upload" and m["phase"] in ("query", "online")]
         assert row["upload"] == pytest.approx(sum(m["payload_bytes"] for m in sent), rel=1e-5)
-        assert row["command"].startswith("pirlab run ") and f"--records {row['records']} " in row["command"]
+        assert row["command"].startswith("pirlab run ")
+        given = {"--queries": "1", "--threads": "1", "--updates": "0"}
+        given |= dict(re.findall(r"(--[a-z-]+) (\d+)", row["command"]))
+        wanted = record | record["database"]
+        for key in ("records", "record_bits", "queries", "threads", "updates", "repetitions"):
+            assert given[f"--{key.replace('_', '-')}"] == str(wanted[key]), key
     found = [line for line in read_csv(SWEEP) if not line["refused"]]
     assert sum(row["status"] == "searched" for row in rows) == len(found)
     served = [line for line in read_csv(COMMITTED) if not line["refused"]]
@@ -122,6 +133,38 @@ def test_an_address_opens_a_point_with_its_command(page, browser):
     found = shown(browser, page, f"open={row['id']}&batches=true&parallel=true&least_security=0&most_failure=")
     (detail,) = re.findall(r'<section id="detail"[^>]*>(.*?)</section>', found, re.DOTALL)
     assert f"<code>{html.escape(row['command'], quote=False)}</code>" in detail and row["id"] in detail
+
+
+@pytest.mark.verify
+def test_the_search_that_is_printed_has_the_demands_of_the_page(page, browser):
+    typed = "shape=1048576+2048&round_trip=20.5&bandwidth=50&hint_queries=7"
+    shown(browser, page, f"{typed}&least_security=130&most_failure=-50&most_server=1.5&most_client=2&most_hint=3")
+    what, command = browser.text("#search").split(": ")
+    assert what.startswith("The found sets are of a search for 128 bits and a failure of 2^-40. This search answers")
+    program, *words = shlex.split(command)
+    asked = vars(cli._parsed([*words, "--dry-run"]))
+    assert program == "pirlab-search" and asked["protocol"] == "all"
+    assert (asked["records"], asked["record_bits"], asked["security"], asked["failure"]) == (1 << 20, 2048, 130, -50)
+    assert asked["network"] == Network(0.0205, 6.25e6) and asked["hint_queries"] == 7 and not asked["stateless"]
+    most = [asked[f"max_{name}"] for name in ("memory", "storage", "offline")]
+    assert most == [1.5 * 2**30, 2 * 2**20, 3 * 2**20]
+    assert asked["costs"] == Path("results/reference/calibration-laptop.json")
+    shown(browser, page, "shape=1024+2048&stateless=true")
+    assert browser.text("#search").startswith(
+        "No search was made at this database: only committed sets are known here."
+    )
+    assert browser.text("#search").count(" --stateless ") == 1
+    for impossible in ("least_security=0", "most_failure=", "most_keys=1"):
+        shown(browser, page, f"{typed}&{impossible}")
+        assert browser.text("#answer") and not browser.text("#search"), impossible
+
+
+def test_downloading_everything_takes_the_seconds_that_the_search_counts(page):
+    file = study.costs(study.read(ROOT / "experiments/search/fronts.toml"))
+    units = UnitCosts.load(file)
+    found = download(Evaluator(Shape(1 << 20, 2048), units, None), Bounds()).best
+    costs = data(page)["costs"][units.name]
+    assert ROOT / costs["file"] == file and costs["read_s"] * 2**28 == pytest.approx(found.figures.seconds, rel=1e-12)
 
 
 @pytest.mark.verify

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import json
 import re
 import shlex
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 from browser import Browser
 from explored import COMMITTED, ROOT, SWEEP, SYSTEMS, check_whole, data
-from pirlab_estimator.search import cli, study
+from pirlab_estimator.search import cli
 from pirlab_estimator.search.bounds import SEEDS, Network, Objective
 from pirlab_estimator.search.evaluate import Figures, Shape
 from pirlab_figures.lib.protocols import protocol_name
@@ -26,6 +27,7 @@ from places import read_csv
 pytestmark = [pytest.mark.slow, pytest.mark.verify]
 #: Records, bits of a record, seconds of a round trip, Mbit/s.
 QUESTION = (1 << 20, 2048, 0.02, 50)
+SHAPE = ("records", "record_bits")
 UNITS = {"s": 1, "ms": 1e-3, "µs": 1e-6}
 ROW = "#table tbody tr:nth-child({}) td"
 CELLS = "[...document.querySelectorAll('{} tr')].map(row => [...row.cells].map(cell => cell.innerText))"
@@ -48,22 +50,31 @@ def rows(page) -> list[dict[str, Any]]:
 
 @dataclass
 class Said:
-    """What the search says to the question: its words, and the seconds of each protocol by its table."""
+    """What the search that the page prints says: its words, and the seconds of each protocol by its table."""
 
     text: str
     ranked: dict[str, float]
 
 
+def ask(browser: Browser, page: Path) -> None:
+    """Three choices ask the question."""
+    browser.open(page.as_uri())
+    assert "Choose a database" in browser.text("#answer") and not browser.text("#search")
+    browser.choose("select[name=shape]", "2^20 x 256 B")
+    browser.choose("select[name=preset]", "50 Mbit/s, 20 ms")
+    browser.click("input[name=stateless]")
+    browser.until("document.querySelectorAll('#chart path').length")
+
+
 @pytest.fixture(scope="module")
-def said(binary, tmp_path_factory) -> Said:
-    records, bits, round_trip, megabits = QUESTION
+def said(page, chromium, binary, tmp_path_factory) -> Said:
+    ask(chromium, page)
+    what, command = chromium.text("#search").split(": ")
+    assert what == "This search answers the same question by predicted times"
+    program, *words = shlex.split(command)
     table = tmp_path_factory.mktemp("search") / "ranked.csv"
-    words = ["--protocol", "all", "--records", str(records), "--record-bits", str(bits), "--stateless", "--dry-run"]
-    words += ["--network", f"{1000 * round_trip:g}ms,{megabits}Mbit", "--csv", str(table)]
-    # By the unit costs of the machine that the page's rows are of.
-    words += ["--costs", str(study.costs(study.read(ROOT / "experiments/search/fronts.toml")))]
-    with contextlib.redirect_stdout(io.StringIO()) as text:
-        assert cli.main(words) == 0
+    with contextlib.chdir(ROOT), contextlib.redirect_stdout(io.StringIO()) as text:
+        assert program == "pirlab-search" and cli.main([*words, "--dry-run", "--csv", str(table)]) == 0
     return Said(text.getvalue(), {row["protocol"]: float(row["score"]) for row in read_csv(table) if row["rank"]})
 
 
@@ -96,12 +107,7 @@ def test_the_search_answers_as_the_explorer_does(said):
 
 
 def test_three_choices_give_the_answer_that_the_search_prints(page, rows, browser, said):
-    browser.open(page.as_uri())
-    assert "Choose a database" in browser.text("#answer")
-    browser.choose("select[name=shape]", "2^20 x 256 B")
-    browser.choose("select[name=preset]", "50 Mbit/s, 20 ms")
-    browser.click("input[name=stateless]")
-    browser.until("document.querySelectorAll('#chart path').length")
+    ask(browser, page)
     state = browser.run("[...new FormData(document.getElementById('controls'))]")
     wanted = {
         "shape": "1048576 2048",
@@ -121,6 +127,8 @@ def test_three_choices_give_the_answer_that_the_search_prints(page, rows, browse
     # Both write three digits.
     assert [seconds(time) for _, time in shown] == pytest.approx([float(time) for _, time in printed[:4]], rel=0.01)
     assert re.search(r"DEPIR \(no set", browser.text("#refused"))
+    every = browser.run("window.shown().filter(row => row.protocol === 'download')")
+    assert {row["machine"]: row["total"] for row in every}[machine] == pytest.approx(said.ranked["download"], rel=1e-9)
 
 
 def test_all_systems_stand_at_six_databases_and_are_measured_at_three(rows):
@@ -176,8 +184,10 @@ def test_a_click_on_a_line_opens_the_record_with_the_commands_that_print_and_rep
     assert program == "pirlab" and words[-2] == "--out"
     subprocess.run([binary, *words[:-1], tmp_path / "again.json"], cwd=ROOT, check=True, capture_output=True)
     again = json.loads((tmp_path / "again.json").read_text())
-    same = [each["database"]["records"] for each in (again, record)], [each["protocol"] for each in (again, record)]
-    assert all(a == b for a, b in same) and again["status"] == "ok"
+    same = ("protocol", "queries", "threads", "updates", "repetitions", "streamed", "status")
+    assert [again[key] for key in same] == [record[key] for key in same]
+    assert [again["database"][key] for key in SHAPE] == [record["database"][key] for key in SHAPE]
+    assert {phase["name"] for phase in again["phases"]} == {phase["name"] for phase in record["phases"]}
 
 
 def test_a_click_on_a_point_opens_its_record(page, rows, browser):
@@ -262,7 +272,10 @@ PARTS = ("root .background", "role-legend")
 
 
 def test_no_two_protocols_look_alike(page, browser):
+    """Without any colours: no two shapes share four fifths of what either of them covers."""
     browser.open(page.as_uri())
-    looks = "['d', 'fill', 'stroke'].map(key => path.getAttribute(key)).join()"
-    drawn = browser.run(f"[...document.querySelectorAll('#chart .role-legend-symbol path')].map(path => {looks})")
-    assert len(drawn) == len(set(drawn)) == len(SYSTEMS) + 1, "and downloading everything"
+    inside = "path.isPointInFill(new DOMPoint(i % 40 / 2 - 10, Math.floor(i / 40) / 2 - 10))"
+    covered = f"Array.from({{length: 1600}}, (_, i) => i).filter(i => {inside})"
+    drawn = browser.run(f"[...document.querySelectorAll('#chart .role-legend-symbol path')].map(path => {covered})")
+    assert len(drawn) == len(SYSTEMS) + 1, "and downloading everything"
+    assert all(drawn) and all(len({*a} & {*b}) < 0.8 * len({*a} | {*b}) for a, b in itertools.combinations(drawn, 2))

@@ -57,6 +57,7 @@ rule explorer:
         [str(file(name)) for name in filter(PLAN.judged, PLAN.experiments) for file in (PLAN.prediction, PLAN.description)],
         f"{RESULTS}/stale.json",
         settings=SETTINGS,
+        costs=[f"{RESULTS}/calibration.json"] if any(map(PLAN.judged, PLAN.experiments)) else [],
     output:
         f"{FIGURES}/explorer-run.html",
     log:
