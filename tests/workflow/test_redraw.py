@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import beside
 import committed
 import golden
 import pandas as pd
@@ -15,6 +16,7 @@ from pirlab_workflow.files import ROOT
 from pirlab_workflow.pages import claims_of
 from pirlab_workflow.redraw import headline
 from pirlab_workflow.reference import pack, packed, read_packed
+from places import read_csv
 
 NAME = "inspire/table8"
 REDRAW = [sys.executable, "-m", "pirlab_workflow.redraw"]
@@ -54,27 +56,59 @@ def test_tables_are_drawn_of_records_predictions_and_descriptions(binary, tmp_pa
     assert ((times["here"] == "") != (times["predicted"] == "")).all(), "measured or predicted, never both"
 
 
-@pytest.mark.slow
-def test_tables_are_unchanged(binary, tmp_path):
-    """Only the quick run's tables are drawn; the same code draws those of the laptop run."""
+@pytest.fixture(scope="module")
+def quick(binary, tmp_path_factory):
+    """The drawings of the quick run; the same code draws those of the laptop run."""
+    folder = tmp_path_factory.mktemp("quick")
     for path in (ROOT / "results/reference").iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    command = [*REDRAW, "--profile=quick", "--png", f"--out={tmp_path}", f"--binary={binary}"]
-    command += [f"--figures={tmp_path}"]
+        (folder / path.name).write_bytes(path.read_bytes())
+    command = [*REDRAW, "--profile=quick", "--png", f"--out={folder}", f"--binary={binary}", f"--figures={folder}"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    page = (tmp_path / "reference-quick/index.html").read_text()
+    return folder / "reference-quick"
+
+
+@pytest.mark.slow
+def test_tables_are_unchanged(quick):
+    page = (quick / "index.html").read_text()
     assert page.count("<img ") == 5 and "no row of this run has it" not in page, "every claim has its cells"
     unmeasured = [
-        str(path.relative_to(tmp_path))
-        for path in (tmp_path / "reference-quick").rglob("*.md")
+        str(path.relative_to(quick))
+        for path in quick.rglob("*.md")
         if "No measured record" in path.read_text() and path.stem not in ("accuracy", "table-security")
     ]
     assert not unmeasured, "every table has a row that quick measures"
-    assert (tmp_path / "reference-quick/headline.csv").read_bytes() == claims_of("quick").read_bytes()
-    now, before = golden.tables(tmp_path / "reference-quick"), golden.read_digests("tables")
+    assert (quick / "headline.csv").read_bytes() == claims_of("quick").read_bytes()
+    now, before = golden.tables(quick), golden.read_digests("tables")
     differ = sorted(name for name in before | now if before.get(name) != now.get(name))
     assert not differ, f"{differ}: where this is meant, run tests/fixtures/golden.py tables"
+
+
+@pytest.mark.slow
+def test_every_number_of_a_paper_stands_beside_one_of_ours_and_every_panel_has_a_point(quick):
+    files = {path.relative_to(quick): read_csv(path) for path in sorted(quick.rglob("*.csv"))}
+    assert sum(map(beside.printed, (line for lines in files.values() for line in lines))) > 1500
+    alone = [
+        f"{path}: {', '.join(filter(None, line.values()))}" for path in files for line in beside.alone(files[path])
+    ]
+    assert not alone, "\n".join([f"{len(alone)} lines have the papers' numbers alone, or nothing:", *alone])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("paper,here,described\n1.5,2,\n1e+78,,3\n,,\nPiano (2024),,\n7,,\n", ["7"]),
+        (
+            "source,status,protocol\npaper,printed,a\npaper,printed,b\nhere,predicted,a\nhere,not measured,c\n",
+            ["b", "c"],
+        ),
+        ("source,status,column\npaper,,a\nx,ok,a\ny,ok,a\npaper,,b\npaper,,a\nx,failed,a\n", ["b", "a", "a"]),
+    ],
+)
+def test_numbers_that_stand_alone_are_found(text, expected, tmp_path):
+    (tmp_path / "x.csv").write_text(text)
+    found = beside.alone(read_csv(tmp_path / "x.csv"))
+    assert [line.get("protocol") or line.get("column") or line["paper"] for line in found] == expected
 
 
 @pytest.mark.slow
