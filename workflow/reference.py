@@ -77,10 +77,10 @@ def record(id: str, folders: Iterable[Path]) -> tuple[str, Any]:
     raise PlanError(f"{id!r} is the id of no record in the packed runs of {' and '.join(map(str, folders))}.")
 
 
-def received(runs: Mapping[str, Documents]) -> dict[str, Documents]:
+def received(runs: Mapping[str, Documents], folder: Path = RECEIVED) -> dict[str, Documents]:
     """The runs that other people sent, by name. Where another run, of these or of the given ones, has the same machine,
     its processor is called by the run's name as well."""
-    found = {file.name.removesuffix(".jsonl.gz"): read_packed(file) for file in packed_runs([RECEIVED])}
+    found = {file.name.removesuffix(".jsonl.gz"): read_packed(file) for file in packed_runs([folder])}
     counts = Counter(name for each in (*runs.values(), *found.values()) for name in _machines(each))
     for name, documents in found.items():
         for each in documents.values():

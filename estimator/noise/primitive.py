@@ -46,8 +46,8 @@ def _lwe_key_switch(s: Settings, noise: Noise) -> Noise:
     return lattice.lwe_key_switch(dimension, s.gadget, s.fresh, s.secret(dimension), noise)
 
 
-def _switch(s: Settings, gadget: GadgetNoise | None = None) -> Noise:
-    return lattice.rlwe_key_switch(s.n, gadget or s.gadget, s.fresh, s.ring_secret)
+def _switch(s: Settings, noise: Noise = NOTHING, gadget: GadgetNoise | None = None) -> Noise:
+    return lattice.rlwe_key_switch(s.n, gadget or s.gadget, s.fresh, s.ring_secret, noise)
 
 
 def _levels(formula: Callable[..., lattice.TraceNoise], count: Callable[[Settings], int]) -> Callable:
@@ -89,7 +89,7 @@ def _chain(s: Settings) -> Stages:
 
 def _conversion(s: Settings) -> Stages:
     """Rows made from tables of fresh noise by keys of the same family and noise."""
-    switch = _switch(s, s.gadget_of("trace"))
+    switch = _switch(s, gadget=s.gadget_of("trace"))
     rows = lattice.converted_rows(s.n, switch, s.gadget_of("squaring"), s.fresh, s.ring_secret, s.fresh)
     return [
         ("body", rows.body),
