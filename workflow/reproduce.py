@@ -168,23 +168,21 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
             bar.update(task, completed=done + current, left=words, description="measuring" if left else "presenting")
             if code is not None:
                 if outlook.todo and not left:
-                    say(foretold(total, spent, half))
+                    say(beside_predictions(total, spent, half))
                 CONSOLE.print(f"workflow finished in {seconds_text(time.monotonic() - start)}")
                 return code
             time.sleep(0.2)
 
 
-def foretold(said: float, took: float, half: tuple[float, float] | None) -> str:
-    """How long measuring took, beside what was said of it at its start and at its half.
+def beside_predictions(said: float, took: float, half: tuple[float, float] | None) -> str:
+    """How long measuring took, beside what was predicted of it at its start and at its half.
 
-    half: the seconds that had passed when half of the predicted ones were done, and those said of the rest.
+    half: the seconds that had passed when half of the predicted ones were done, and those predicted of the rest.
     """
-    text = f"measuring took {took:.0f} s; {said:.0f} s were said at its start ({said / took:.0%})"
+    text = f"measuring took {took:.0f} s; {said:.0f} s were predicted at its start ({said / took:.0%})"
     if half is not None:
         rest = took - half[0]
-        text += (
-            f"; its second half took {rest:.0f} s; {half[1]:.0f} s were said at its beginning ({half[1] / rest:.0%})"
-        )
+        text += f"; its second half took {rest:.0f} s; {half[1]:.0f} s were predicted at half ({half[1] / rest:.0%})"
     return text
 
 

@@ -112,7 +112,7 @@ def test_the_plan_ends_with_seconds_memory_and_disk(tmp_path, capsys):
 
 @pytest.mark.parametrize("slower", [1.0, 1.5])
 def test_a_run_says_how_long_it_took_beside_what_was_said(slower, tmp_path, capsys, monkeypatch):
-    """Where every group takes longer than predicted by one factor, what is said at half of the run is right."""
+    """Where every group takes longer than predicted by one factor, what is predicted at half of the run is right."""
     outlook, now = planned(tmp_path), [0.0]
     seconds = [(key, outlook.seconds(key)) for key in sorted(outlook.todo, key=outlook.seconds, reverse=True)]
     waiting = list(seconds)
@@ -128,6 +128,6 @@ def test_a_run_says_how_long_it_took_beside_what_was_said(slower, tmp_path, caps
     said, rest = outlook.total(), seconds[1][1]
     (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("measuring took ")]
     assert line == (
-        f"measuring took {slower * said:.0f} s; {said:.0f} s were said at its start ({1 / slower:.0%}); "
-        f"its second half took {slower * rest:.0f} s; {slower * rest:.0f} s were said at its beginning (100%)"
+        f"measuring took {slower * said:.0f} s; {said:.0f} s were predicted at its start ({1 / slower:.0%}); "
+        f"its second half took {slower * rest:.0f} s; {slower * rest:.0f} s were predicted at half (100%)"
     )

@@ -67,7 +67,7 @@ def test_clean_run_makes_everything(finished):
         groups.append("smoke/protocols 2^10x1")
     for group in groups:
         assert f"{group}: " in finished.output, "one line a finished group where there is no terminal"
-    assert re.search(r"^measuring took \d+ s; \d+ s were said at its start", finished.output, re.MULTILINE)
+    assert re.search(r"^measuring took \d+ s; \d+ s were predicted at its start", finished.output, re.MULTILINE)
     assert f"{ROWS} ok" in finished.output
     assert len(finished.records()) == ROWS
     predictions = json.loads((finished.results / "predictions/tiny/smoke/tiny.json").read_text())
