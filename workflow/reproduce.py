@@ -152,7 +152,8 @@ def follow(process: subprocess.Popen[bytes], outlook: Outlook) -> int:
                 predicted = outlook.seconds(key)
                 done, spent = done + predicted, spent + now - last
                 states = Counter(plan.status(group, row) for row in rows)
-                rest = (total - done) * spent / done if left and done else 0.0
+                # Until a group with predicted seconds is done, the predictions alone say what is left.
+                rest = (total - done) * (spent / done if done else 1.0) if left else 0.0
                 if half is None and left and done >= total / 2:
                     half = spent, rest
                 say(
