@@ -13,7 +13,7 @@ from pirlab_workflow.experiments import expand, of_set, read_profile
 from validated import predicted, stages
 
 #: The sets that the experiment has for each of its databases.
-OURS = ("/secure-half.toml", "/secure-pack-30kb.toml")
+OURS = ("/secure-half.toml", "/secure-pack-100kb.toml")
 VARIANTS = ["pack", "base", "stream", "stream-pack"]
 #: nu_1, nu_2, n, p, t_GSW, t_conv and left t_exp of the published sets at 2^20 records of 256 bytes.
 PUBLISHED = {
