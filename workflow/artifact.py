@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -15,8 +14,8 @@ from pirlab_figures.lib.protocols import PAPERS
 from pirlab_figures.lib.units import human_bytes, significant
 from pirlab_figures.runs.headline import REMARKS, UNANSWERED
 
-from .experiments import read_profile
-from .files import ROOT, PlanError, read_json, write_json
+from .experiments import Group, Row, read_profile
+from .files import ROOT, PlanError, read_json
 from .outlook import OF_A_ROW, Outlook
 from .pages import claims_of
 from .plan import Plan
@@ -26,6 +25,25 @@ PAGES = Path("docs/artifact")
 EXPECTED = ROOT / "experiments/expected/headline.csv"
 #: Bytes of what `make build` downloads, installs and builds, rounded up, and of the file that the calibration reads.
 BUILT, CALIBRATION = 5 << 30, 512 << 20
+
+
+class PackedPlan(Plan):
+    """An experiment alone, by the predictions and for the machine of a packed run, before anything is measured. The
+    profile's minutes are then for this experiment's rows, and limits are longer."""
+
+    def __init__(self, profile: str, name: str, documents: Documents):
+        super().__init__(read_profile(profile, experiments=[name]))
+        self.documents, self.calibration = documents, ROOT / costs(profile)
+
+    def lines(self, experiment: str) -> list[dict[str, Any]]:
+        return self.documents.get(f"predictions/{experiment}.json") or []
+
+    def memory(self) -> tuple[int, int]:
+        machine = read_json(self.calibration)["machine"]
+        return machine["memory_bytes"], machine["free_memory_bytes"]
+
+    def missing(self, group: Group) -> list[Row]:
+        return [*group.rows]
 
 
 @dataclass(frozen=True)
@@ -61,10 +79,12 @@ def efforts(profile: str, documents: Documents) -> list[Effort]:
 
 
 def effort(paper: str, profile: str, name: str, documents: Documents) -> Effort:
-    """The effort of an experiment alone: a profile's minutes are then for its rows, and limits are longer."""
-    with TemporaryDirectory() as folder:
-        plan = Plan(read_profile(profile, results=folder, experiments=[name]))
-        outlook = outlook_of(plan, documents)
+    """The effort of an experiment alone."""
+    plan = PackedPlan(profile, name, documents)
+    try:
+        outlook: Outlook | None = Outlook(plan)
+    except PlanError:  # the run does not predict a row
+        outlook = None
     rows = [(group.id, row.id) for group, row in plan.measured_rows()]
     left = [f"`{group.id}`: {'; '.join(group.notes)}" for group in plan.of(name) if group.notes]
     prospects = [outlook.prospects[name, group, row] for group, row in rows] if outlook else []
@@ -84,18 +104,6 @@ def effort(paper: str, profile: str, name: str, documents: Documents) -> Effort:
         list(dict.fromkeys(left)),
         held(name, documents),
     )
-
-
-def outlook_of(plan: Plan, documents: Documents) -> Outlook | None:
-    """What a plan of one experiment takes on the machine of a packed run; None where the run does not predict a row."""
-    (name,), calibration = plan.experiments, read_json(ROOT / costs(plan.profile["profile"]))
-    write_json(plan.prediction(name), documents.get(f"predictions/{name}.json") or [])
-    write_json(plan.results / "calibration.json", calibration)
-    machine = calibration["machine"]
-    try:
-        return Outlook(plan, machine["free_memory_bytes"], machine["memory_bytes"])
-    except PlanError:
-        return None
 
 
 def held(name: str, documents: Documents) -> list[bool]:

@@ -28,7 +28,7 @@ def draw_run(plan: Plan) -> None:
     words = ["--records", *(plan.results / "records" / name for name in plan.experiments)]
     words += option("predictions", map(plan.prediction, judged))
     words += option("descriptions", map(plan.description, judged))
-    words += option("costs", [plan.results / "calibration.json"] if judged else [])
+    words += option("costs", [plan.calibration] if judged else [])
     draw("explorer", *words, "--stale", plan.results / "stale.json", "--out", plan.figures / "explorer-run")
 
 

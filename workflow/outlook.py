@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from pirlab_estimator.cost.plan import free_memory_bytes, prospect
+from pirlab_estimator.cost.plan import prospect
 from pirlab_figures.lib.units import human_bytes
 
 from .experiments import Group
@@ -25,14 +25,11 @@ def seconds_text(seconds: float) -> str:
 
 
 class Outlook:
-    """The rest of a plan: per group the rows to measure, their predicted cost, and the rows that will be skipped.
+    """The rest of a plan: per group the rows to measure, their predicted cost, and the rows that will be skipped."""
 
-    free, memory: bytes of another machine than this one.
-    """
-
-    def __init__(self, plan: Plan, free: int | None = None, memory: int | None = None):
+    def __init__(self, plan: Plan):
         self.plan = plan
-        self.free, stretch = free_memory_bytes() if free is None else free, plan.stretch(memory)
+        (_, self.free), stretch = plan.memory(), plan.stretch()
         self.predicted = plan.predictions()
         self.sources = Counter(entry["source"] for line in self.predicted.values() for entry in line["security"])
         self.prospects = {

@@ -13,7 +13,7 @@ from typing import Any
 
 import psutil
 from pirlab_estimator.cost import UnitCosts
-from pirlab_estimator.cost.plan import row_seconds
+from pirlab_estimator.cost.plan import free_memory_bytes, row_seconds
 
 from .experiments import OTHER_KINDS, Group, Row, all_experiments, expand, load_experiment
 from .files import ROOT, PlanError, read_lines, read_object, write_if_changed, write_json
@@ -26,12 +26,13 @@ PATIENCE = 3
 
 
 class Plan:
-    """The groups of a profile and the paths of their files."""
+    """The groups of a profile, the paths of their files, and the machine: its memory and the file of unit costs."""
 
     def __init__(self, profile: dict[str, Any]):
         self.profile = profile
         self.results = Path(profile["results"])
         self.figures = Path(profile["figures"])
+        self.calibration = self.results / "calibration.json"
         self.binary = str(Path(profile["binary"]).absolute())
         self.experiments = {name: load_experiment(name) for name in profile["experiments"]}
         self.groups = {group.key: group for name in self.experiments for group in expand(name, profile)}
@@ -112,6 +113,10 @@ class Plan:
         """The predictions of all rows of an experiment."""
         return self._of_profile("predictions", f"{experiment}.json")
 
+    def lines(self, experiment: str) -> list[dict[str, Any]]:
+        """These predictions, unchecked; none before they are there."""
+        return read_lines(self.prediction(experiment))
+
     def audits(self) -> dict[str, Path]:
         """The document of each experiment of kind security."""
         names = [name for name, experiment in self.experiments.items() if experiment.get("kind") == "security"]
@@ -175,17 +180,18 @@ class Plan:
             limits.append(self.profile["time_limit_to_1gib_seconds"] or 0)
         return round(max(limits) * stretch, 1)
 
-    def stretch(self, memory: int | None = None) -> float:
+    def memory(self) -> tuple[int, int]:
+        """Bytes of memory of the machine, and those of them that are free now."""
+        return psutil.virtual_memory().total, free_memory_bytes()
+
+    def stretch(self) -> float:
         """The factor by which the limits of rows are multiplied on this machine. A profile with `minutes` takes the
         largest factor with which the rows that fit in memory are predicted to take these minutes at most. Any other
-        profile takes how many times slower this machine is than the committed unit costs, at least 1.
-
-        memory: bytes of another machine."""
+        profile takes how many times slower this machine is than the committed unit costs, at least 1."""
         if self.profile["minutes"] is None or self.profile["time_limit_seconds"] is None:
-            calibration = self.results / "calibration.json"
-            return max(1.0, UnitCosts.load(calibration).slowness() if calibration.is_file() else 1.0)
+            return max(1.0, UnitCosts.load(self.calibration).slowness() if self.calibration.is_file() else 1.0)
         predicted, left, factor = self.predictions(), 60 * self.profile["minutes"], 0.0
-        memory = memory or psutil.virtual_memory().total
+        memory, _ = self.memory()
         rows = []
         for group, row in self.measured_rows():
             run, line = row.run(group.options), predicted[(*group.key, row.id)]
@@ -201,7 +207,7 @@ class Plan:
 
     def lateness(self) -> float:
         """How many times longer than predicted the answers so far took: the median, at least 1."""
-        lines = ((name, line) for name in self.experiments for line in read_lines(self.prediction(name)))
+        lines = ((name, line) for name in self.experiments for line in self.lines(name))
         ratios = [
             median(phase["seconds"]) / line["seconds"]["answer"]
             for name, line in lines
@@ -247,11 +253,7 @@ class Plan:
 
     def predictions(self) -> dict[tuple[str, str, str], dict[str, Any]]:
         """The prediction of each row by experiment, group and row; PlanError where one is missing."""
-        found = {
-            (name, *line["id"].split("/", 1)): line
-            for name in self.experiments
-            for line in read_lines(self.prediction(name))
-        }
+        found = {(name, *line["id"].split("/", 1)): line for name in self.experiments for line in self.lines(name)}
         predicted = (group for group in self.groups.values() if group.kind != "security")
         for group in predicted:
             path = self.prediction(group.experiment)

@@ -37,9 +37,7 @@ def draw_accuracy(plan: Plan, name: str, records: Path, stale: Iterable[Path] = 
     return prefix.with_suffix(".csv")
 
 
-def draw_experiment(
-    plan: Plan, name: str, records: Path, costs: Path, accuracy: Iterable[Path], stale: Iterable[Path] = ()
-) -> None:
+def draw_experiment(plan: Plan, name: str, records: Path, accuracy: Iterable[Path], stale: Iterable[Path] = ()) -> None:
     """Draw the tables and figures of an experiment: from the records of all experiments that it shows, and from what
     was predicted of those in this plan, in the order of their record folders. accuracy: tables of `draw_accuracy`,
     which say how far off predicted seconds are."""
@@ -48,10 +46,8 @@ def draw_experiment(
     words = ["--records", *(records / each for each in plan.shown(name)), "--expected", "experiments/expected"]
     words += option("predictions", [plan.prediction(each) for each in planned if each not in audits])
     words += option("descriptions", [plan.description(each) for each in planned])
-    words += (
-        option("costs", [costs] if plan.judged(name) else []) + option("accuracy", accuracy) + option("stale", stale)
-    )
-    words += option("audit", [audits[name]] if name in audits else [])
+    words += option("costs", [plan.calibration] if plan.judged(name) else []) + option("accuracy", accuracy)
+    words += option("stale", stale) + option("audit", [audits[name]] if name in audits else [])
     figures, tables = plan.drawings(name)
     for figure in figures:
         draw(figure, *words, "--out", plan.figures / name / figure)
@@ -73,11 +69,11 @@ def main() -> int:
     parser.add_argument("--accuracy", type=Path, nargs="*", default=[], help="the tables of `accuracy`, CSV")
     arguments = parser.parse_args()
     plan = Plan(json.loads(arguments.profile.read_text()))
-    records, costs, stale = (plan.results / name for name in ("records", "calibration.json", "stale.json"))
+    records, stale = plan.results / "records", plan.results / "stale.json"
     if arguments.what == "accuracy":
         draw_accuracy(plan, arguments.name, records, [stale])
     else:
-        draw_experiment(plan, arguments.name, records, costs, arguments.accuracy, [stale])
+        draw_experiment(plan, arguments.name, records, arguments.accuracy, [stale])
     return 0
 
 

@@ -52,8 +52,8 @@ class Redrawing:
     def __init__(self, profile: str, own: Path, work: Path, figures: Path, **overrides: Any):
         self.plan = Plan(read_profile(profile, results=str(work), figures=str(figures), **overrides))
         self.own = own
-        self.costs = costs(profile)
-        self.unit_costs = UnitCosts.load(self.costs)
+        self.plan.calibration = costs(profile)
+        self.unit_costs = UnitCosts.load(self.plan.calibration)
         self.plan.prepare()
 
     def experiments(self) -> list[str]:
@@ -120,7 +120,7 @@ class Redrawing:
                     self.prediction(each)
         if name in audits:
             write(audits[name], (self.own / f"predictions/{name}.json").read_bytes())
-        draw_experiment(self.plan, name, self.own / "records", self.costs, accuracy)
+        draw_experiment(self.plan, name, self.own / "records", accuracy)
         if name not in audits and (self.own / f"predictions/{name}.json").is_file():
             write(self.own / f"predictions/{name}.json", self.prediction(name).read_bytes())
         return sorted((self.plan.figures / name).glob("*"))

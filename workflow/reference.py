@@ -150,8 +150,8 @@ def copy(plan: Plan, folder: Path, only: str = "") -> int:
         records[f"predictions/{name}.json"] = read_json(file)
     pack(records, packed(profile, folder))
     # The unit costs that the predictions stand on.
-    if (calibration := plan.results / "calibration.json").is_file():
-        write(costs(profile, folder), calibration.read_bytes())
+    if plan.calibration.is_file():
+        write(costs(profile, folder), plan.calibration.read_bytes())
     said["rows"] += f" of {len(planned)} planned" if count < len(planned) else ""
     made = f"Made by `make reproduce PROFILE={profile}{f' ONLY={only}' if only else ''}`."
     describe(folder / "README.md", profile, said, made)

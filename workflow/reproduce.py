@@ -204,14 +204,13 @@ def freshen(plan: Plan, all_stale: bool) -> int:
 
 def drop_foreign_calibration(plan: Plan) -> None:
     """Remove unit costs of another machine or build, so that the workflow measures this one's."""
-    path = plan.results / "calibration.json"
-    if not path.is_file():
+    if not plan.calibration.is_file():
         return
-    check = [plan.binary, "calibrate", "--check", "--out", str(path)]
+    check = [plan.binary, "calibrate", "--check", "--out", str(plan.calibration)]
     done = subprocess.run(check, capture_output=True, text=True, check=False)
     if done.returncode == 1:
         say(f"{done.stderr.strip()} The unit costs are measured again.")
-        path.unlink()
+        plan.calibration.unlink()
 
 
 def report(workflow: Workflow, plan: Plan) -> Path | None:
@@ -247,7 +246,7 @@ def reproduce(arguments: argparse.Namespace) -> int:
         raise PlanError(f"{plan.profile['binary']}: there is no such file. Run `make build`.")
     handle = lock(plan.results, arguments.wait)
     if arguments.calibrate:
-        command = [plan.binary, "calibrate", f"--out={plan.results / 'calibration.json'}"]
+        command = [plan.binary, "calibrate", f"--out={plan.calibration}"]
         return subprocess.run(command, preexec_fn=die_with_parent).returncode
     workflow = Workflow(plan, handle, arguments.cores)
     asked = plan.fresh().read_bytes() if plan.fresh().is_file() else None

@@ -16,7 +16,7 @@ from pirlab_estimator import records
 from pirlab_estimator.cost.plan import row_seconds, usable_cores
 
 from .experiments import Group, Row, all_experiments, expand
-from .files import PlanError, exit_code, naming, read_lines, read_object, write_json
+from .files import PlanError, exit_code, naming, read_object, write_json
 from .plan import DONE, FAILED, Plan
 
 #: The reason for a row that has not been measured.
@@ -56,8 +56,8 @@ def measure(plan: Plan, experiment: str, name: str) -> int:
 def run(plan: Plan, group: Group, rows: list[Any]) -> int:
     """Run these rows of a group; the exit code of the binary, which is 1 where a row failed."""
     file = plan.results / "groups" / group.experiment / f"{group.id}.json"
-    lines = read_lines(plan.prediction(group.experiment))
-    write_json(file, plan.group_file(group, rows, predicted_seconds(group, lines), plan.stretch()))
+    seconds = predicted_seconds(group, plan.lines(group.experiment))
+    write_json(file, plan.group_file(group, rows, seconds, plan.stretch()))
     for row in rows:
         plan.record(group, row).parent.mkdir(parents=True, exist_ok=True)
     command = [plan.binary, *group.command("run"), "--group", str(file)]

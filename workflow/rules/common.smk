@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pirlab_estimator.inputs import InputError
 from pirlab_workflow.experiments import load_profile
-from pirlab_workflow.files import PlanError, figure_code, read_lines
+from pirlab_workflow.files import PlanError, figure_code
 from pirlab_workflow.plan import Plan
 from pirlab_workflow.present import ENDS, SHOWN
 from pirlab_workflow.steps import predicted_seconds
@@ -90,8 +90,7 @@ def drawn(name):
 
 def predicted(wildcards):
     """Predictions of the group's rows; before they are there, Snakemake asks again later."""
-    rows = read_lines(PLAN.prediction(wildcards.experiment))
-    return [row for row in rows if row["id"].startswith(f"{wildcards.group}/")]
+    return [row for row in PLAN.lines(wildcards.experiment) if row["id"].startswith(f"{wildcards.group}/")]
 
 
 def predicted_minutes(wildcards):
