@@ -54,7 +54,6 @@ class Effort:
     reason once. held: of each answer of the packed run that is judged, whether its seconds were as predicted.
     """
 
-    paper: str
     profile: str
     experiment: str
     about: Mapping[str, Any]
@@ -74,11 +73,10 @@ class Effort:
 def efforts(profile: str, documents: Documents) -> list[Effort]:
     """The effort of each experiment of a profile that belongs to a paper, by the predictions of the packed run."""
     plan = Plan(read_profile(profile))
-    papers = {name: about["paper"] for name, about in plan.experiments.items() if "paper" in about}
-    return [effort(paper, profile, name, documents) for name, paper in papers.items()]
+    return [effort(profile, name, documents) for name, about in plan.experiments.items() if "paper" in about]
 
 
-def effort(paper: str, profile: str, name: str, documents: Documents) -> Effort:
+def effort(profile: str, name: str, documents: Documents) -> Effort:
     """The effort of an experiment alone."""
     plan = PackedPlan(profile, name, documents)
     try:
@@ -92,7 +90,6 @@ def effort(paper: str, profile: str, name: str, documents: Documents) -> Effort:
     running = [each for each in prospects if not each.skipped]
     figures, tables = plan.drawings(name)
     return Effort(
-        paper,
         profile,
         name,
         plan.experiments[name],
@@ -114,15 +111,10 @@ def held(name: str, documents: Documents) -> list[bool]:
     return [pair.within for pair in pairs if pair.quantity == "seconds answer" and pair.within is not None]
 
 
-def machine_of(profile: str) -> str:
-    """The machine of a run's unit costs."""
-    return f"{profile}: {machine_name(read_json(costs(profile)))}"
-
-
 def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFrame]) -> str:
     """The page of a paper. claims: headline.csv of each profile, in the order of lines."""
     own = sorted(
-        (each for each in efforts if each.paper == paper),
+        (each for each in efforts if each.about["paper"] == paper),
         key=lambda each: (each.experiment, each.profile != "quick"),
     )
     notes = [f"`{each.experiment}`: {each.about['note']}" for each in own if each.about.get("note")]
@@ -139,7 +131,8 @@ def page(paper: str, efforts: Iterable[Effort], claims: Mapping[str, pd.DataFram
         remarks=[f"{', '.join(ids)}: {said}" for ids, said in remarks if ids[0] in {claim["id"] for claim in found}],
         marks=[mark for mark in EVERY if any(mark.key in claim["marks"].split() for claim in found)],
         efforts=own,
-        machines=[machine_of(profile) for profile in profiles],
+        # The unit costs of a run name its machine.
+        machines=[f"{profile}: {machine_name(read_json(costs(profile)))}" for profile in profiles],
         judged=" and ".join(judged),
         notes=list(dict.fromkeys(notes)),
         significant=significant,
@@ -194,7 +187,7 @@ def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
     claims = {profile: pd.read_csv(claims_of(profile), dtype=str, keep_default_na=False) for profile in runs}
     listed = ["# Artifacts", "", "A page a paper: its claims, tables and figures, each with its command.", ""]
     for paper, entry in PAPERS.items():
-        if any(each.paper == paper for each in found):
+        if any(each.about["paper"] == paper for each in found):
             write(folder / f"{paper}.md", page(paper, found, claims))
             listed.append(f"- [{entry['title']}]({paper}.md)")
     write(folder / "README.md", "\n".join(listed) + "\n")

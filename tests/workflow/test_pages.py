@@ -128,14 +128,14 @@ def test_minutes_and_memory_are_those_of_the_plan():
     name, plan = "inspire/small", Plan(read_profile("quick"))
     lines = {line["id"]: line for line in RUNS["quick"][f"predictions/{name}.json"]}
     rows = [(lines[f"{g.id}/{r.id}"], r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
-    found = artifact.effort("inspire", "quick", name, RUNS["quick"])
+    found = artifact.effort("quick", name, RUNS["quick"])
     assert found.rows == len(rows) > 20
     starts = START_SECONDS["protocol"] * len(rows) + PROBES_SECONDS * len([g for g in plan.of(name) if g.measured])
     assert found.seconds == pytest.approx(sum(row_seconds(line, row) for line, row in rows) + starts)
     assert found.peak_bytes == max(line["peak_bytes"] for line, _ in rows)
     assert found.disk_bytes == OF_A_ROW * len(rows)
     without = {path: document for path, document in RUNS["quick"].items() if path != f"predictions/{name}.json"}
-    lost = artifact.effort("inspire", "quick", name, without)
+    lost = artifact.effort("quick", name, without)
     assert lost.seconds is None and lost.rows == found.rows
 
 
@@ -147,7 +147,7 @@ def test_an_experiment_alone_has_the_minutes_of_its_profile():
         | {"security": [], "peak_bytes": place}
         for place, (group, row) in enumerate((group, row) for group in plan.of(name) for row in group.rows)
     ]
-    found = artifact.effort("inspire", "laptop", name, {f"predictions/{name}.json": lines})
+    found = artifact.effort("laptop", name, {f"predictions/{name}.json": lines})
     assert 600 * 7 < 60 * plan.profile["minutes"] < 600 * 15
     assert found.rows == 3 and 600 * 7 < found.seconds < 600 * 7.1 and found.peak_bytes == 2
     late = [reason for reason in found.left if "would take about" in reason]
@@ -164,7 +164,7 @@ def test_the_share_of_answers_that_held_is_of_the_records(factor, right):
         if path in documents:
             phases = [{"name": "answer", "group": "online", "seconds": [factor * line["seconds"]["answer"]]}]
             documents[path] = documents[path] | {"phases": phases}
-    found = artifact.effort("inspire", "quick", name, documents)
+    found = artifact.effort("quick", name, documents)
     assert len(found.held) > 5 and set(found.held) == {right}
     count = len(found.held) if right else 0
     said = f"In the committed runs this held for {count} of {len(found.held)} answers of quick (those that are [judged]"
