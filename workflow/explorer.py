@@ -37,15 +37,15 @@ def draw_packed(prefix: Path, profiles: Sequence[str], binary: str | None) -> No
     with tempfile.TemporaryDirectory() as work:
         # Under the name of its file, by which the page says where a record is.
         unpacked = Path(work, "unpacked")
-        runs = {packed(profile): profile for profile in profiles}
-        files = {file: read_packed(file) for file in runs}
-        others = received({str(file): documents for file, documents in files.items()})
-        files |= {packed(name, RECEIVED): documents for name, documents in others.items()}
+        runs = {profile: read_packed(packed(profile)) for profile in profiles}
+        files = {packed(profile): documents for profile, documents in runs.items()}
+        files |= {packed(name, RECEIVED): documents for name, documents in received(runs).items()}
         predictions, descriptions = [], []
         for file, documents in files.items():
             write_files(documents, unpacked / file)
-        for file, profile in runs.items():
-            run = Redrawing(profile, unpacked / file, Path(work, profile), Path(work, "figures"), binary=binary)
+        for profile in runs:
+            own = unpacked / packed(profile)
+            run = Redrawing(profile, own, Path(work, profile), Path(work, "figures"), binary=binary)
             for name in filter(run.plan.judged, run.experiments()):
                 predictions.append(run.prediction(name))
                 descriptions.append(run.description(name))

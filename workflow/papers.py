@@ -70,14 +70,6 @@ def _vector(image: Path) -> list[Path]:
     return [path] if path.is_file() and path.stat().st_size <= LARGEST else []
 
 
-def images(paper: str, figures: Mapping[str, Path]) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the images that a paper's page shows."""
-    for _, path in drawn(paper, figures).values():
-        if path.suffix == ".png":
-            for each in [path, *_vector(path)]:
-                yield each.name, each.read_bytes()
-
-
 def _measured_of(paper: str, profile: str, documents: Documents) -> Iterator[str]:
     """The rows that a run measured of the experiments of a paper."""
     for name in sorted({path.split("/")[2] for path in records_of(documents, f"{paper}/")}):
@@ -97,12 +89,12 @@ def _measured(experiment: str, profile: str, documents: Documents) -> list[str]:
 
 def write_all(figures: Mapping[str, Path], runs: Mapping[str, Documents], folder: Path) -> None:
     """Write the pages of all papers, and the images that they show in place of earlier ones."""
-    kept = set()
     for paper in TITLES:
         write(folder / f"{paper}.md", page(paper, figures, runs).encode())
-        for name, image in images(paper, figures):
-            write(IMAGES / name, image)
-            kept.add(name)
+    shown = [path for paper in TITLES for _, path in drawn(paper, figures).values() if path.suffix == ".png"]
+    kept = {each.name: each for path in shown for each in [path, *_vector(path)]}
+    for name, path in kept.items():
+        write(IMAGES / name, path.read_bytes())
     for path in IMAGES.iterdir():
         if path.name not in kept:
             path.unlink()

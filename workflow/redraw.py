@@ -30,7 +30,7 @@ from .files import ROOT, PlanError, exit_code, read_json, read_object
 from .pages import PAGES, claims_of, draw_sweeps, write_all
 from .plan import Plan
 from .present import draw, draw_accuracy, draw_experiment
-from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_packed, records_of, unpack, unpacked
+from .reference import REFERENCE, Documents, costs, labels, pack, packed, read_packed, records_of, unpacked, write_files
 
 #: What a formula says of a description, whatever machine ran it.
 OF_FORMULAS = ("security", "security_bits", "security_target", "noise")
@@ -58,8 +58,7 @@ class Redrawing:
 
     def experiments(self) -> list[str]:
         """Those whose drawings show a record or prediction of this run."""
-        known = [f"predictions/{name}.json" for name in self.plan.experiments]
-        there = {name for name, path in zip(self.plan.experiments, known) if (self.own / path).is_file()}
+        there = {name for name in self.plan.experiments if (self.own / f"predictions/{name}.json").is_file()}
         audits = self.plan.audits()
         # An audit is drawn of its own document.
         shown = {name: [name] if name in audits else self.plan.shown(name) for name in self.plan.experiments}
@@ -88,16 +87,14 @@ class Redrawing:
         path = self.plan.prediction(name)
         if path.exists():
             return path
-        lines: dict[str, dict[str, Any]] = {}
-        asked_of: dict[str, str] = {}
         measured = {f"{p.parent.name}/{p.stem}" for p in (self.own / "records" / name).rglob("*.json")}
         known = read_json(self.own / f"predictions/{name}.json") or []
-        lines |= {line["id"]: line for line in known if line["id"] in measured}
+        lines: dict[str, dict[str, Any]] = {line["id"]: line for line in known if line["id"] in measured}
+        asked: dict[str, dict[str, Any]] = {}
         # The first of an id is its record's, where there is one.
-        for line in self.description(name).read_text().splitlines():
-            asked_of.setdefault(json.loads(line)["id"], line)
-        asked = [json.loads(line) for line in asked_of.values()]
-        for line in json.loads(json.dumps(predict(asked, security="auto", unit_costs=self.unit_costs))):
+        for line in map(json.loads, self.description(name).read_text().splitlines()):
+            asked.setdefault(line["id"], line)
+        for line in json.loads(json.dumps(predict([*asked.values()], security="auto", unit_costs=self.unit_costs))):
             lines[line["id"]] = lines.get(line["id"], line) | {key: line[key] for key in OF_FORMULAS if key in line}
         ordered = [lines[id] for id in dict.fromkeys([*(line["id"] for line in known), *lines]) if id in lines]
         write(path, json.dumps(ordered, indent=1) + "\n")
@@ -126,16 +123,12 @@ class Redrawing:
         return sorted((self.plan.figures / name).glob("*"))
 
 
-def ran(said: Mapping[str, str]) -> str:
-    """One sentence: the date and the machine of a run."""
-    return f"Run of {said['date']} on {said['processor']}, {said['memory']} of memory.\n\n"
-
-
 def headline(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
     """docs/results/headline.md: the claims of all papers, by run."""
     said = {profile: labels([*records_of(documents).values()]) for profile, documents in runs.items()}
     tables = [
-        f"## Profile {name}\n\n{ran(said[name])}{(folder / 'headline.md').read_text()}"
+        f"## Profile {name}\n\nRun of {said[name]['date']} on {said[name]['processor']}, {said[name]['memory']} of "
+        f"memory.\n\n{(folder / 'headline.md').read_text()}"
         for name, folder in figures.items()
     ]
     measured = {path.split("/")[1] for documents in runs.values() for path in records_of(documents)}
@@ -191,7 +184,7 @@ def redraw(arguments: argparse.Namespace, profile: str) -> Path:
         style.IMAGES = {".png": {}}
     with tempfile.TemporaryDirectory() as temporary:
         own, work = Path(temporary, "own"), Path(temporary, "work")
-        unpack(file, own)
+        write_files(read_packed(file), own)
         redrawing = Redrawing(profile, own, work, figures, binary=arguments.binary)
         known = redrawing.plan.experiments
         names = arguments.only.split(",") if arguments.only else redrawing.experiments()

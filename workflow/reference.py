@@ -93,11 +93,6 @@ def _machines(documents: Documents) -> set[str]:
     return set(map(machine_name, records_of(documents).values()))
 
 
-def unpack(file: Path, folder: Path) -> None:
-    """Write the documents of a packed run as files below a folder."""
-    write_files(read_packed(file), folder)
-
-
 def write_files(documents: Documents, folder: Path) -> None:
     """Write documents as files below a folder; not one by one to the disk, which takes seconds."""
     for path, document in documents.items():
@@ -185,7 +180,7 @@ def main() -> int:
         print(place, file=sys.stderr)
         print(json.dumps(document, indent=1))
     elif arguments.unpack:
-        unpack(file, arguments.unpack)
+        write_files(read_packed(file), arguments.unpack)
     elif arguments.pack:
         pack(unpacked(arguments.pack), file)
     else:
