@@ -16,7 +16,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ def present_sources() -> dict[str, str]:
     return found
 
 
-def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:
+def faults(document: Any, sources: Sequence[str] = ()) -> Iterator[str]:
     """The reasons why a record is refused, each with its key; none if it is taken in."""
     broken = [f"{key}: {problem}" for key, problem in records.faults(document)]
     if broken:
@@ -96,7 +96,7 @@ def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:
     if document["status"] != "ok":
         yield f"status: `{document['status']}`: only rows that ran, and were right, are taken in"
         return
-    yield from _build(document, tuple(sources))
+    yield from _build(document, sources)
     yield from _machine(document["machine"], probed=document["schema"] != PRIMITIVE)
     if document["schema"] != PRIMITIVE:
         yield from _compared(document)
@@ -104,7 +104,7 @@ def faults(document: Any, sources: Iterable[str] = ()) -> Iterator[str]:
         yield from _set(document)
 
 
-def _build(document: Mapping[str, Any], sources: tuple[str, ...]) -> Iterator[str]:
+def _build(document: Mapping[str, Any], sources: Sequence[str]) -> Iterator[str]:
     build, name = document["build"], document.get("protocol") or document["primitive"]
     if build["dirty"] or build["commit"] in UNKNOWN:
         remark = build.get("commit_remark") or "sources were changed since the commit"
@@ -191,10 +191,9 @@ def place(record: Mapping[str, Any]) -> str:
     return f"records/{'/'.join(parts)}.json" if all(parts) else f"records/by-hand/{record['id']}.json"
 
 
-def merged(files: Iterable[tuple[str, Any]], earlier: Documents, sources: Iterable[str]) -> Documents:
+def merged(files: Iterable[tuple[str, Any]], earlier: Documents, sources: Sequence[str]) -> Documents:
     """The documents of checked records and those of an earlier merging; PlanError where they do not go together."""
-    found, sources = dict(earlier), tuple(sources)
-    machines = set(map(machine_name, earlier.values()))
+    found, machines = dict(earlier), set(map(machine_name, earlier.values()))
     ids = {each["id"]: path for path, each in earlier.items()}
     for name, document in files:
         if not ran(document):
@@ -215,10 +214,9 @@ def merged(files: Iterable[tuple[str, Any]], earlier: Documents, sources: Iterab
     return found
 
 
-def check(files: Iterable[tuple[str, Any]], sources: Iterable[str]) -> int:
+def check(files: Iterable[tuple[str, Any]], sources: Sequence[str]) -> int:
     """Print the reasons for every refused record; 1 if there is one."""
     counts: Counter[bool | None] = Counter()
-    sources = tuple(sources)
     for name, document in files:
         if not ran(document):
             counts[None] += 1

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from .experiments import read_profile
 from .files import ROOT, PlanError, exit_code, naming, read_json, read_object, write_json
-from .folders import environment
+from .folders import PLACES, environment
 from .outlook import PRESENTING_SECONDS, Outlook, seconds_text
 from .plan import DONE, Plan
 from .steps import NO_RECORD, counts, die_with_parent, faults, stale_records, stale_text
@@ -104,9 +104,9 @@ class Workflow:
             process.wait()
             raise
 
-    def tail(self, lines: int = 40) -> str:
+    def tail(self) -> str:
         """The log's end."""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-40:])
 
 
 def show(outlook: Outlook) -> None:
@@ -238,10 +238,9 @@ def summary(plan: Plan, path: Path | None) -> None:
 
 def reproduce(arguments: argparse.Namespace) -> int:
     """Hold the results folder, run what the arguments ask for, and take a plan's requests back."""
-    overrides = {key: value for key in ("results", "figures", "binary") if (value := getattr(arguments, key))}
-    if arguments.only:
-        overrides["experiments"] = arguments.only.split(",")
-    plan = Plan(read_profile(arguments.profile, **overrides))
+    places = {key: getattr(arguments, key) for key in PLACES}
+    experiments = arguments.only.split(",") if arguments.only else []
+    plan = Plan(read_profile(arguments.profile, experiments=experiments, **places))
     if not Path(plan.binary).is_file():
         raise PlanError(f"{plan.profile['binary']}: there is no such file. Run `make build`.")
     handle = lock(plan.results, arguments.wait)
@@ -295,7 +294,7 @@ def main() -> int:
     parser.add_argument("--cores", default="all")
     parser.add_argument("--wait", type=int, default=10, help="seconds to wait for another run in the same folder")
     parser.add_argument("--with-parent", action="store_true", help="end when the process that started this ends")
-    for name in ("results", "figures", "binary"):
+    for name in PLACES:
         parser.add_argument(f"--{name}", help=f"instead of the profile's `{name}`")
     arguments = parser.parse_args()
     os.chdir(ROOT)
