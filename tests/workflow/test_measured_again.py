@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from pirlab_estimator.cost.plan import prospect
 from pirlab_workflow import reproduce, steps
 from pirlab_workflow.experiments import read_profile
 from pirlab_workflow.files import ROOT, PlanError, write_if_changed
@@ -11,8 +12,6 @@ from pirlab_workflow.plan import Plan
 
 
 def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
-    from pirlab_estimator.cost.plan import prospect
-
     plan = Plan(read_profile("tiny", results=str(tmp_path), time_limit_seconds=20))
     group = plan.group("smoke/tiny", "2^10x16")
     assert steps.predicted_seconds(group, []) == {}
@@ -72,12 +71,8 @@ def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
     settings = read_profile("tiny", results=str(tmp_path), time_limit_seconds=10) | {"experiments": ["smoke/tiny"]}
     plan = Plan(settings | {"minutes": 0.5})
     lines = [
-        {
-            "id": f"{group.id}/{row.id}",
-            "seconds": {"repetition": 10.0},
-            "settings": {"keys": 1 + place},
-            "peak_bytes": 0,
-        }
+        {"id": f"{group.id}/{row.id}", "seconds": {"repetition": 10.0}, "settings": {"keys": 1 + place}}
+        | {"peak_bytes": 0}
         for place, (group, row) in enumerate(plan.measured_rows())
     ]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
@@ -93,7 +88,6 @@ def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):
-
     plan = Plan(read_profile("tiny", results=str(tmp_path)))
     group = plan.group("smoke/tiny", "2^10x16")
     for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):

@@ -216,10 +216,7 @@ def test_reference_run_is_labelled(finished, tmp_path):
     assert (out / "tiny.jsonl.gz").read_bytes() == packed, "what is unpacked packs to the same bytes"
 
 
-def test_slurm_profile_dry_run(finished, tmp_path):
-    finished.folders = finished.folders | {"results": tmp_path / "results"}
-    try:
-        jobs = finished.dry_run("--workflow-profile", "config/profiles/slurm")
-    finally:
-        finished.folders = finished.folders | {"results": finished.results}
+def test_slurm_profile_dry_run(finished, tmp_path, monkeypatch):
+    monkeypatch.setitem(finished.folders, "results", tmp_path / "results")
+    jobs = finished.dry_run("--workflow-profile", "config/profiles/slurm")
     assert jobs["measure"] == 6 and jobs["predict"] == 5

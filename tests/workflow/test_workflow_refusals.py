@@ -75,7 +75,6 @@ def test_no_rule_leaves_it_to_the_shell_to_write_its_output():
 
 
 def test_busy_results_folder_is_refused(tmp_path, binary):
-
     (tmp_path / "results").mkdir()
     handle = reproduce.lock(tmp_path / "results")
     box = Sandbox(tmp_path, binary)
