@@ -1,19 +1,9 @@
 // The explorer's program: filters the rows, draws them, and keeps what is chosen in the address of the page.
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const FORM = document.getElementById("controls");
-const NAMES = new Map(DATA.protocols.map((p) => [p.id, p.name])).set("download", "Download everything");
-const COLOURS = new Map(DATA.protocols.map((p) => [p.id, p.colour])).set("download", "#000000");
+const DOWNLOAD = { id: "download", name: "Download everything", colour: "#000000", shape: "M.9,.9L.1,.9L.1,-.1L-.9,-.1L-.9,-.9L.9,-.9Z" };
+const PROTOCOLS = new Map([...DATA.protocols, DOWNLOAD].map((p) => [p.id, p]));
 const METRICS = new Map(DATA.metrics.map((m) => [m.key, m]));
-// A protocol keeps its shape, whatever else is shown. Shapes without a name of their own are SVG paths from -1 to 1: a star and an X; two triangles
-// that meet, upright and lying; half discs; bars; arrowheads; corners.
-const SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right",
-  "M0,-1L.25,-.35L.95,-.31L.4,.13L.59,.81L0,.43L-.59,.81L-.4,.13L-.95,-.31L-.25,-.35Z", "M-1,-.5L-.5,-1L0,-.5L.5,-1L1,-.5L.5,0L1,.5L.5,1L0,.5L-.5,1L-1,.5L-.5,0Z",
-  "M-.9,-1L.9,-1L-.9,1L.9,1Z", "M-1,-.9L1,.9L1,-.9L-1,.9Z",
-  "M-1,.5A1,1,0,0,1,1,.5Z", "M-1,-.5A1,1,0,0,0,1,-.5Z", "M.5,-1A1,1,0,0,0,.5,1Z", "M-.5,-1A1,1,0,0,1,-.5,1Z",
-  "M-1,-.4L1,-.4L1,.4L-1,.4Z", "M-.4,-1L.4,-1L.4,1L-.4,1Z",
-  "M-1,.7L0,-.9L1,.7L.4,.7L0,.1L-.4,.7Z", "M-1,-.7L0,.9L1,-.7L.4,-.7L0,-.1L-.4,-.7Z",
-  "M-.9,-.9L-.1,-.9L-.1,.1L.9,.1L.9,.9L-.9,.9Z", "M.9,.9L.1,.9L.1,-.1L-.9,-.1L-.9,-.9L.9,-.9Z"];
-const SHAPE = new Map([...NAMES.keys()].map((id, i) => [id, SHAPES[i % SHAPES.length]]));
 const PRESETS = { "100 Mbit/s, 50 ms": [50, 100], "50 Mbit/s, 20 ms": [20, 50], "1 Gbit/s, 10 ms": [10, 1000], "10 Mbit/s, 80 ms": [80, 10] };
 const MOST_LINES = 300;
 
@@ -21,13 +11,17 @@ const MOST_LINES = 300;
 const ROWS = DATA.rows.map((values) => Object.fromEntries(DATA.columns.map((name, i) => [name, values[i]])));
 for (const row of ROWS) complete(row);
 
+function protocolName(protocol) {
+  return PROTOCOLS.get(protocol)?.name ?? protocol;
+}
+
 function complete(row) {
   row.database = row.records * row.record_bits / 8;
   row.record_bytes = row.record_bits / 8;
   row.answer_each = row.answer_s === null ? null : row.answer_s / row.queries;
   row.rate = row.answer_s ? row.database / row.answer_each : null;
   row.shape = `${row.records} ${row.record_bits}`;
-  row.name = NAMES.get(row.protocol) ?? row.protocol;
+  row.name = protocolName(row.protocol);
   return row;
 }
 
@@ -58,6 +52,10 @@ const WRITTEN = {
 
 function written(key, value) {
   return value === null || value === undefined || Number.isNaN(value) ? "" : WRITTEN[METRICS.get(key).written](value);
+}
+
+function logarithmic(key) {
+  return !["bits", "power"].includes(METRICS.get(key).written);
 }
 
 // Controls
@@ -162,7 +160,7 @@ function downloads(rows) {
   return [...places.values()].map(({ records, record_bits, machine }) => {
     const size = Math.ceil(records * record_bits / 8), costs = DATA.costs[machine];
     return complete({
-      protocol: "download", set: "", records, record_bits, queries: 1, threads: 1, status: "computed", security: null, failure: null, upload: 0, parameters: null,
+      protocol: DOWNLOAD.id, set: "", records, record_bits, queries: 1, threads: 1, status: "computed", security: null, failure: null, upload: 0, parameters: null,
       download: size, hint: 0, keys: 0, serves: null, query_s: 0, answer_s: costs ? size * costs.read_s : null, extract_s: 0, setup_s: 0, client: 0,
       server: size, machine, marks: "", place: "", id: null, command: "",
     });
@@ -197,10 +195,15 @@ function frontOf(rows, x, y) {
 
 // Showing
 
-function colourScale(rows, by) {
-  if (by !== "protocol") return { field: by, type: "quantitative", title: METRICS.get(by).name, scale: { scheme: "viridis", type: by === "database" ? "log" : "linear" } };
-  const ids = [...NAMES.keys()].filter((id) => rows.some((row) => row.protocol === id));
-  return { field: "name", type: "nominal", title: "Protocol", scale: { domain: ids.map((id) => NAMES.get(id)), range: ids.map((id) => COLOURS.get(id)) } };
+// How the protocols of these rows look: their `colour` or their `shape`.
+function looks(rows, key) {
+  const seen = [...PROTOCOLS.values()].filter(({ id }) => rows.some((row) => row.protocol === id));
+  return { field: "name", type: "nominal", title: "Protocol", scale: { domain: seen.map((p) => p.name), range: seen.map((p) => p[key]) } };
+}
+
+function colours(rows, by) {
+  if (by === "protocol") return looks(rows, "colour");
+  return { field: by, type: "quantitative", title: METRICS.get(by).name, scale: { scheme: "viridis", type: logarithmic(by) ? "log" : "linear" } };
 }
 
 // Powers of ten; over few of them twice and five times these, too.
@@ -212,7 +215,7 @@ function ticks(values) {
 
 function axis(key, rows) {
   const { name, written: form } = METRICS.get(key);
-  const log = !["bits", "power"].includes(form);
+  const log = logarithmic(key);
   const label = { bytes: "format(datum.value, '~s') + 'B'", seconds: "datum.value < 1 ? format(datum.value, '~s') + 's' : format(datum.value, ',') + ' s'" }[form];
   const marks = { grid: true, ...(log && { values: ticks(rows.map((row) => row[key])) }), ...(label && { labelExpr: label }) };
   return { field: key, type: "quantitative", title: name, scale: log ? { type: "log", nice: true } : { zero: false }, axis: marks };
@@ -223,11 +226,9 @@ let embedded = null;
 async function draw(rows, front, state) {
   document.getElementById("chart").hidden = !rows.length;
   if (!rows.length) return;
-  const ids = [...NAMES.keys()].filter((id) => rows.some((row) => row.protocol === id));
-  const domain = ids.map((id) => NAMES.get(id)), range = ids.map((id) => SHAPE.get(id));
   const [x, y] = [state.x, state.y].map((key) => axis(key, rows));
   const encoding = {
-    x, y, color: colourScale(rows, state.colour), shape: { field: "name", type: "nominal", title: "Protocol", scale: { domain, range } },
+    x, y, color: colours(rows, state.colour), shape: looks(rows, "shape"),
     size: { condition: { test: "datum.status === 'searched'", value: 28 }, value: 75 },
     tooltip: [{ field: "name", title: "protocol" }, { field: "set" }, { field: "status" }, { field: "text_x", title: METRICS.get(state.x).name }, { field: "text_y", title: METRICS.get(state.y).name }, { field: "text_security", title: "security, bits" }],
   };
@@ -349,7 +350,7 @@ function answer(rows, state) {
   box.replaceChildren();
   if (state.shape) for (const [machine] of byMachine(of)) command(box, `${known(state, machine)}This search answers the same question by predicted times`, question(state, machine));
   const refused = DATA.refused.filter(([protocol, records, bits]) => state.shape === `${records} ${bits}` && !state.without.includes(protocol));
-  document.getElementById("refused").textContent = refused.length ? `No committed set serves this database: ${refused.map(([protocol, , , reason]) => `${NAMES.get(protocol) ?? protocol} (${reason})`).join("; ")}` : "";
+  document.getElementById("refused").textContent = refused.length ? `No committed set serves this database: ${refused.map(([protocol, , , reason]) => `${protocolName(protocol)} (${reason})`).join("; ")}` : "";
 }
 
 // What the answer knows less of than the search that asks the same.
@@ -385,8 +386,7 @@ async function show() {
   remember(state);
   const rows = kept(state);
   for (const row of rows) Object.assign(row, { text_x: written(state.x, row[state.x]), text_y: written(state.y, row[state.y]), text_security: written("security", row.security) });
-  const log = (key) => !["bits", "power"].includes(METRICS.get(key).written);
-  const drawn = rows.filter((row) => [state.x, state.y].every((key) => row[key] !== null && Number.isFinite(row[key]) && (!log(key) || row[key] > 0)));
+  const drawn = rows.filter((row) => [state.x, state.y].every((key) => row[key] !== null && Number.isFinite(row[key]) && (!logarithmic(key) || row[key] > 0)));
   answer(rows, state);
   tabulate(rows);
   const row = rows.find((row) => nameOf(row) === opened);

@@ -73,7 +73,7 @@ def make(inputs: Inputs) -> Explorer:
             "rows": found,
             "refused": [line for sweep in sweeps for line in rows.refused(sweep)],
             "protocols": [
-                {"id": each.id, "name": each.name, "colour": each.colour}
+                {"id": each.id, "name": each.name, "colour": each.colour, "shape": each.shape}
                 for each in PROTOCOLS.values()
                 if each.id in known
             ],

@@ -23,6 +23,7 @@ class Protocol:
     colour: str = "#6e6e6e"
     marker: str = "*"
     line: Any = "-"
+    shape: str = "circle"
     layout_marker: str = "o"
     printed_marker: str = "o"
     sized: bool = False
