@@ -30,9 +30,10 @@ function power(value) {
   return value >= 1024 && Number.isInteger(log2) ? `2^${log2}` : value.toLocaleString("en");
 }
 
-function significant(value, digits = 3) {
+// Three digits.
+function significant(value) {
   if (value === 0) return "0";
-  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(Math.abs(value))));
+  const decimals = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
   return decimals > 100 ? value.toExponential(2) : value.toFixed(decimals);
 }
 
@@ -109,7 +110,8 @@ function protocolBoxes() {
   return [...FORM.querySelectorAll("input[name=protocol]")];
 }
 
-function put(state) {
+function put() {
+  const state = new URLSearchParams(location.hash.slice(1));
   for (const [name, value] of Object.entries(DEFAULTS)) {
     const given = state.get(name) ?? value;
     if (FORM[name].type === "checkbox") FORM[name].checked = given === true || given === "true";
@@ -168,7 +170,7 @@ function downloads(rows) {
 }
 
 function kept(state) {
-  const within = (value, most) => most === null || value === null || value <= most;
+  const within = (value, most, unit = 1) => most === null || value === null || value <= most * unit;
   const between = (value, least, most) => (least === null || value >= least) && within(value, most);
   const wanted = (row) => (!state.shape || row.shape === state.shape) && between(row.records, state.least_records, state.most_records)
     && between(row.record_bytes, state.least_bytes, state.most_bytes) && (!state.machine || !row.machine || row.machine === state.machine);
@@ -177,10 +179,10 @@ function kept(state) {
     && (!state.least_security || (row.security ?? 0) >= state.least_security)
     && (state.most_failure === null || (row.failure ?? -1e9) <= state.most_failure)
     && (!state.stateless || ((row.hint ?? 0) <= DATA.seeds && !row.serves))
-    && within(row.hint, state.most_hint === null ? null : state.most_hint * 2 ** 20)
-    && within(row.keys, state.most_keys === null ? null : state.most_keys * 2 ** 20)
-    && within(row.server, state.most_server === null ? null : state.most_server * 2 ** 30)
-    && within(row.client, state.most_client === null ? null : state.most_client * 2 ** 20));
+    && within(row.hint, state.most_hint, 2 ** 20)
+    && within(row.keys, state.most_keys, 2 ** 20)
+    && within(row.server, state.most_server, 2 ** 30)
+    && within(row.client, state.most_client, 2 ** 20));
   const all = state.download_all ? rows.concat(downloads(ROWS.filter(wanted))) : rows;
   return all.map((row) => scored(row, state));
 }
@@ -250,7 +252,6 @@ async function draw(rows, front, state) {
   embedded.view.addEventListener("click", (event, item) => item?.datum?.protocol && open(item.datum));
 }
 
-const TABLE = ["name", "set", "status", "shape_text", "queries", "threads", "total", "price", "answer_s", "upload", "download", "hint", "server", "client", "setup_s", "security", "failure", "machine"];
 const HEADERS = { name: "Protocol", set: "Set", status: "Row", shape_text: "Database", queries: "Queries", threads: "Threads", total: "Time", price: "Million queries", answer_s: "Answer", upload: "Query", download: "Answer bytes", hint: "Hint, keys", server: "Server", client: "Client", setup_s: "Preprocessing", security: "Security", failure: "Failure", machine: "Machine" };
 
 function cell(row, key) {
@@ -267,9 +268,9 @@ function tabulate(rows) {
     return direction * (l === r ? 0 : l === null || l === undefined ? 1 : r === null || r === undefined ? -1 : l < r ? -1 : 1);
   });
   const head = document.createElement("tr");
-  for (const key of TABLE) {
+  for (const [key, text] of Object.entries(HEADERS)) {
     const th = head.appendChild(document.createElement("th")), button = th.appendChild(document.createElement("button"));
-    button.textContent = HEADERS[key];
+    button.textContent = text;
     if (key === by) th.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
     button.onclick = () => { sorted = [key, by === key ? -direction : 1]; remember(chosen()); tabulate(rows); };
   }
@@ -277,7 +278,7 @@ function tabulate(rows) {
   table.tBodies[0].replaceChildren(...ordered.slice(0, MOST_LINES).map((row) => {
     const line = document.createElement("tr");
     line.tabIndex = 0;
-    for (const key of TABLE) line.insertCell().textContent = cell(row, key);
+    for (const key of Object.keys(HEADERS)) line.insertCell().textContent = cell(row, key);
     line.onclick = () => open(row);
     line.onkeydown = (event) => {
       const act = { Enter: () => open(row), " ": () => open(row), ArrowDown: () => line.nextSibling?.focus(), ArrowUp: () => line.previousSibling?.focus() }[event.key];
@@ -309,7 +310,7 @@ function detail(row) {
   box.replaceChildren(title, list);
   command(box, row.status === "searched" ? "This search finds it" : "This command measures it", row.command);
   command(box, "This command prints the record", DATA.show && row.file && `${DATA.show} ${row.id}`);
-  const seconds = WRITTEN.seconds, bytes = WRITTEN.bytes, number = power;
+  const { seconds, bytes, number } = WRITTEN;
   listed(["Phase", "Median", "First quartile", "Third quartile", "Samples"], row.phases?.map(([name, low, median, high, count]) =>
     [name, seconds(median), ...(count > 1 ? [seconds(low), seconds(high)] : ["", ""]), row.file ? number(count) : "predicted"]));
   listed(["Noise, measured", "Standard deviations to the threshold", "Samples"], row.margins?.map(([name, margin, count]) => [name, margin < 1000 ? significant(margin) : margin.toExponential(1), number(count)]));
@@ -397,7 +398,7 @@ async function show() {
 }
 
 fill();
-put(new URLSearchParams(location.hash.slice(1)));
+put();
 FORM.preset.onchange = () => {
   const found = PRESETS[FORM.preset.value];
   if (found) [FORM.round_trip.value, FORM.bandwidth.value] = found;
@@ -406,6 +407,6 @@ for (const field of [FORM.round_trip, FORM.bandwidth]) field.onchange = () => { 
 for (const [id, checked] of [["all", true], ["none", false]]) document.getElementById(id).onclick = () => { for (const box of protocolBoxes()) box.checked = checked; show(); };
 FORM.addEventListener("change", show);
 FORM.addEventListener("submit", (event) => event.preventDefault());
-window.addEventListener("hashchange", () => { put(new URLSearchParams(location.hash.slice(1))); show(); });
+window.addEventListener("hashchange", () => { put(); show(); });
 await show();
 window.shown = () => kept(chosen());

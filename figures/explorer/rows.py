@@ -3,6 +3,7 @@
 import csv
 import shlex
 from collections.abc import Callable, Iterable, Iterator
+from math import isinf
 from pathlib import Path
 from typing import Any
 
@@ -66,9 +67,13 @@ def _serves(row: Row) -> int | None:
     return min((count for count in counts if count is not None), default=None)
 
 
+def _parameters(row: Row) -> dict[str, Any]:
+    return (row["description"] or {}).get("parameters") or {}
+
+
 def _command(row: Row) -> str:
     """The command that measures the row again."""
-    parameters = (row["description"] or {}).get("parameters") or {}
+    parameters = _parameters(row)
     words = ["pirlab", "run", parameters.get("path", ""), *options_with(parameters.get("with", {}))]
     words += ["--records", str(row["records"]), "--record-bits", str(row["record_bits"])]
     counts = row | (row["document"] or {})
@@ -108,7 +113,7 @@ COLUMNS: dict[str, Callable[[Row], Any]] = {
     "phases": _phases,
     "margins": _margins,
     "held": _held,
-    "parameters": lambda row: ((row["description"] or {}).get("parameters") or {}).get("path"),
+    "parameters": lambda row: _parameters(row).get("path"),
     "command": _command,
 }
 
@@ -166,19 +171,18 @@ def _lines(sweep: Path) -> Iterator[dict[str, str]]:
 
 
 def _found(line: dict[str, str]) -> Row:
-    number = {key: float(line[key]) for key in FIGURES if line.get(key)}
     records, bits = int(line["records"]), int(line["record_bits"])
-    shape = ["--records", str(records), "--record-bits", str(bits)]
-    part = ["--sweep", _file(line), "--part", line["part"]]
-    words, status, parameters = ["pirlab-search", *part], SEARCHED, line["set"]
+    status, parameters = SEARCHED, line["set"]
+    words = ["pirlab-search", "--sweep", _file(line), "--part", line["part"]]
     if line["kind"] == COMMITTED:
-        parameters = f"params/{line['name']}.toml"
-        words, status = ["pirlab", "run", parameters, *shape, "--out", "record.json"], PREDICTED
+        status, parameters = PREDICTED, f"params/{line['name']}.toml"
+        shape = ["--records", str(records), "--record-bits", str(bits)]
+        words = ["pirlab", "run", parameters, *shape, "--out", "record.json"]
     row: Row = dict.fromkeys(COLUMNS)
     row |= {"protocol": line["protocol"], "set": line["name"], "records": records, "record_bits": bits}
     row |= {"queries": 1, "threads": 1, "status": status, "marks": "", "place": "", "command": shlex.join(words)}
     row |= {"machine": line["machine"], "parameters": parameters}
-    row |= {FIGURES[key]: value for key, value in number.items()}
+    row |= {name: float(line[key]) for key, name in FIGURES.items() if line.get(key)}
     # A search has one figure for the client's seconds.
     return row | {"extract_s": 0.0}
 
@@ -204,9 +208,8 @@ def _plain(value: Any) -> Any:
     """A value as JSON has it, with six digits; None for what is missing."""
     if isinstance(value, list):
         return [_plain(each) for each in value]
-    if isinstance(value, str) or not has(value):
-        return value if isinstance(value, str) else None
-    number = float(value)
-    if number in (float("inf"), float("-inf")):
+    if isinstance(value, str):
+        return value
+    if not has(value) or isinf(number := float(value)):
         return None
     return int(number) if number.is_integer() else float(f"{number:.6g}")
