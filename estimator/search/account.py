@@ -43,8 +43,8 @@ class Account:
 
     def insecure(self, missed: Sequence[Secured], kept: Sequence[Sequence[Secured]]) -> None:
         """Tables below the target: all sets with one; and those left out as noisier."""
-        rest = self.space.size // max(1, prod(len(axis.values) for axis in self.space.families))
         whole = prod(len(axis.values) for axis in self.space.families)
+        rest = self.space.size // max(1, whole)
         missing = {id(each.table) for each in missed}
         secure = prod(sum(id(table) not in missing for table in axis.values) for axis in self.space.families)
         self.counts[SECURITY] += (whole - secure) * rest
@@ -60,12 +60,11 @@ class Account:
         """Count sets whose cheapest one exceeds a budget; the budget that is exceeded most is the reason."""
         exceeded = self.bounds.exceeded(figures)
         reason = max(exceeded, key=lambda name: exceeded[name])
+        needed = spent(reason, figures)
         self.counts[reason] += points
-        self.least_of_any[reason] = min(spent(reason, figures), self.least_of_any.get(reason, float("inf")))
+        self.least_of_any[reason] = min(needed, self.least_of_any.get(reason, needed))
         if len(exceeded) == 1 and self.bounds.reached(figures):
-            (name,) = exceeded
-            needed = spent(name, figures)
-            self.least_spent[name] = min(needed, self.least_spent.get(name, needed))
+            self.least_spent[reason] = min(needed, self.least_spent.get(reason, needed))
 
     def beyond_all(self, figures: Sequence[Figures], points: int) -> None:
         """Points of a grid of which these were looked at; the rest cost at least as much as one of them."""
@@ -78,11 +77,8 @@ class Account:
         weak = [each.bits for each in figures if not reaches(each.bits, self.bounds.security)]
         self.counts[SECURITY if figures and len(weak) == len(figures) else FAILURE] += points
         self.nearest_bits = max([bits for bits in (*weak, self.nearest_bits) if bits is not None], default=None)
-        for each in figures:
-            if reaches(each.bits, self.bounds.security) and (
-                self.nearest_failure is None or each.log2_failure < self.nearest_failure
-            ):
-                self.nearest_failure = each.log2_failure
+        secure = [each.log2_failure for each in figures if reaches(each.bits, self.bounds.security)]
+        self.nearest_failure = min([log2 for log2 in (*secure, self.nearest_failure) if log2 is not None], default=None)
 
     def undercut(self, points: int) -> None:
         self.counts[UNDERCUT] += points

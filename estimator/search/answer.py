@@ -11,7 +11,7 @@ import jinja2
 from ..cost.plan import format_bytes
 from .bounds import OBJECTIVES, SEEDS, Objective, Updates
 from .choose import DOWNLOAD, FOUND, Choice, Takeover
-from .evaluate import COSTS, Figures, Shape
+from .evaluate import COSTS, Figures
 from .sensitivity import described
 from .text import aligned, csv_text
 from .walk import Found
@@ -83,7 +83,7 @@ class Answer:
             "machine": self.machine,
             "protocols": [self._choice(choice) for choice in self.choices],
             "takeovers": [
-                _database(t.shape) | {"protocol": t.protocol, "words": words}
+                asdict(t.shape) | {"protocol": t.protocol, "words": words}
                 for t, words in zip(self.takeovers, self.taken_over())
             ],
         }
@@ -98,13 +98,13 @@ class Answer:
         no set keeps the bounds. The words of a takeover stand below `reasons`."""
         rows, figures = [], [name for name in asdict(Figures()) if name != "refused"]
         for place, choice in enumerate(self.choices, 1):
-            row: dict[str, Any] = {"line": "protocol", "protocol": choice.protocol} | _database(self.objective.shape)
+            row: dict[str, Any] = {"line": "protocol", "protocol": choice.protocol} | asdict(self.objective.shape)
             if choice.best:
                 row |= {"rank": place, "set": choice.name, "score": self.objective(choice.best.figures)}
                 row |= {name: value for name, value in mapping(choice.best).items() if name in figures}
             rows.append(row | {"reasons": "; ".join(self.reasons(choice))})
         for takeover, words in zip(self.takeovers, self.taken_over()):
-            row = {"line": "takeover", "reasons": words} | _database(takeover.shape)
+            row = {"line": "takeover", "reasons": words} | asdict(takeover.shape)
             rows.append(row | ({"protocol": takeover.protocol, "score": takeover.score} if takeover.protocol else {}))
         asked = {"question": self.title(), "machine": self.machine}
         columns = ["line", "records", "record_bits", "rank", "protocol", "set", "score", *figures, "reasons", *asked]
@@ -121,10 +121,6 @@ def mapping(found: Found) -> dict[str, Any]:
     bits = found.figures.bits
     figures = replace(found.figures, bits=bits if bits is None or isfinite(bits) else None)
     return {"set": found.literal} | asdict(figures)
-
-
-def _database(shape: Shape) -> dict[str, int]:
-    return {"records": shape.records, "record_bits": shape.record_bits}
 
 
 def _sentence(takeover: Takeover, first: str, objective: Objective) -> str:

@@ -4,7 +4,7 @@ import re
 import tomllib
 from argparse import ArgumentTypeError
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from math import log2
 from pathlib import Path
 from typing import NamedTuple
@@ -112,18 +112,17 @@ class Bounds:
 
     def without(self, budget: str) -> "Bounds":
         """The same without one budget."""
-        kept = {name: bound for name, bound in self.budgets().items() if name != budget}
-        return Bounds(self.security, self.failure, **kept)
+        return Bounds(**(vars(self) | {budget: None}))
 
     def no_worse(self, than: Figures, faster: float = 0.0) -> "Bounds":
         """The same with upload, download and answer seconds of a set as further budgets, the seconds less `faster`."""
         if not 0 <= faster < 1:
             raise BoundsError(f"--faster {100 * faster:g} is not from 0 to 100 per cent")
-        kept = self.budgets()
+        kept = {}
         for name, share in (("upload", 1.0), ("download", 1.0), ("seconds", 1 - faster)):
             most = share * spent(name, than)
-            kept[name] = min(kept.get(name, most), most)
-        return Bounds(self.security, self.failure, **kept)
+            kept[name] = min(self.budgets().get(name, most), most)
+        return replace(self, **kept)
 
 
 def spent(budget: str, figures: Figures) -> float:

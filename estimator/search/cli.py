@@ -12,7 +12,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from errno import ENOENT
 from hashlib import sha256
 from pathlib import Path
@@ -30,7 +30,7 @@ from ..sets import labelled, options_with, parse_with, resolve
 from . import saved, study
 from .account import budget as option
 from .answer import HEADER, Answer, mapping
-from .bounds import BUDGETS, OBJECTIVES, OWN, SEEDS, Bounds, BoundsError, Network, Objective, Prices, Updates
+from .bounds import BUDGETS, OBJECTIVES, OWN, PRICES, SEEDS, Bounds, BoundsError, Network, Objective, Prices, Updates
 from .choose import choose, takeovers
 from .confirm import confirm
 from .evaluate import CACHE, COSTS, Evaluator, Figures, Shape
@@ -211,7 +211,8 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
         bounds = bounds.no_worse(than, options.faster / 100)
     elif options.faster:
         raise BoundsError("--faster needs a set to be faster than: give --no-worse-than FILE")
-    objective = _objective(options, shape, than)
+    network = replace(options.network or Network(), hint_queries=options.hint_queries)
+    objective = Objective(options.objective, shape, network, Prices.load(options.prices or PRICES), than)
     if options.protocol == "all":
         with Bars() as bars:
             choices = choose(protocols(), evaluator, bounds, objective, bars)
@@ -236,7 +237,7 @@ def _search(options: argparse.Namespace, given: Sequence[str]) -> int:
         if not found:
             _say_relaxed(space, evaluator, bounds)
         if found:
-            changes = sensitivity(space, found[0].literal, evaluator, evaluator.at)
+            changes = sensitivity(space, found[0].literal, evaluator)
             print("\nWhat small changes of the first set do:\n" + aligned(table(changes)), end="")
         front = [mapping(each) for each in ranked]
         document = {"protocol": space.protocol, "front": front, "account": outcome.account.mapping()}
@@ -267,13 +268,7 @@ def _bounds(options: argparse.Namespace) -> Bounds:
         raise BoundsError(
             f"--stateless and --max-offline {bounds.offline:g} contradict each other: leave one of them out"
         )
-    return Bounds(**(asdict(bounds) | {"offline": SEEDS, "serves": 0}))
-
-
-def _objective(options: argparse.Namespace, shape: Shape, than: Figures | None) -> Objective:
-    network = replace(options.network or Network(), hint_queries=options.hint_queries)
-    prices = Prices.load(options.prices) if options.prices else Prices.load()
-    return Objective(options.objective, shape, network, prices, than)
+    return replace(bounds, offline=SEEDS, serves=0)
 
 
 def _say_front(outcome: Outcome, found: Sequence[Found], objective: Objective) -> None:

@@ -5,6 +5,7 @@ primes of queries that fail rarely enough, and of these the fewest for answers; 
 counted here as if they were no longer than their lower bound.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import product
@@ -57,11 +58,8 @@ def fewest(variables: int, degree: int, n: int, target: float) -> tuple[int, int
 
 def _first(holds: Callable[[int], bool], most: int) -> int | None:
     """The least number up to `most` at which what stays true holds."""
-    low, high = 1, most + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
-    return low if low <= most else None
+    least = 1 + bisect_left(range(1, most + 1), True, key=holds)
+    return least if least <= most else None
 
 
 def listed(

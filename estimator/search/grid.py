@@ -7,10 +7,9 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from ..modulus import parse_modulus
 from .bounds import Bounds
 from .evaluate import Literal
-from .rings import reaches, secured, two_primes
+from .rings import reaches, secured, two_primes, with_error
 from .space_file import get, load, put
 
 #: Standard deviations of errors that an axis with `secure` chooses from.
@@ -34,8 +33,7 @@ def varied(base: Literal, vary: Sequence[Mapping[str, Any]]) -> Iterator[tuple[d
         for each in above:
             more = each.bits_below(get(literal, each.of)) - each.bits_below(get(base, each.of))
             put(literal, each.key, int(get(base, each.key) * 2.0**more))
-        for key, modulus in space.bytes_of.items():
-            put(literal, key, -(-parse_modulus(get(literal, modulus)).bit_length() // 8))
+        space.put_bytes(literal)
         yield {axis["key"]: value for axis, value in zip(vary, values)}, literal
 
 
@@ -53,12 +51,7 @@ def _vary(literal: Literal, axis: Mapping[str, Any], value: Any) -> None:
 
 @lru_cache(maxsize=256)
 def _secure(text: str) -> str:
-    """The table `[rlwe]` or `[lwe]`, as JSON, with the error that it needs; a gaussian secret is as wide."""
-    tables = []
-    for stddev in ERRORS:
-        table = json.loads(text) | {"error": {"stddev": stddev}}
-        if table["secret"]["kind"] == "gaussian":
-            table["secret"]["stddev"] = stddev
-        tables.append(table)
+    """The table `[rlwe]` or `[lwe]`, as JSON, with the error that it needs."""
+    tables = [with_error(json.loads(text), stddev) for stddev in ERRORS]
     good = (each.table for each in secured(tables) if reaches(each.bits, Bounds().security))
     return json.dumps(next(good, tables[-1]))

@@ -1,6 +1,7 @@
 """Rings of a space, and gadgets for them: moduli as products of primes, secrets and errors that are secure enough, and
 of each length of a gadget the base and dropped digits with the least noise."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -67,15 +68,13 @@ def tables(family: dict[str, Any]) -> list[dict[str, Any]]:
     """The tables of a family as spaces have it: every degree (or dimension) with every modulus, secret and error.
 
     {"degree": [..], "log2_modulus": [..], "secrets": [..]} of rings; {"dimension": [..], "modulus": "2^32", ..} of LWE.
-    A secret is {"kind": .., "error": [stddev, ..]}; a gaussian one is as wide as the error.
+    A secret is {"kind": .., "error": [stddev, ..]}.
     """
-    found = []
-    for secret in family["secrets"]:
-        for stddev in secret["error"]:
-            drawn = {key: value for key, value in secret.items() if key != "error"}
-            if drawn["kind"] == "gaussian":
-                drawn["stddev"] = stddev
-            found.append({"secret": drawn, "error": {"stddev": stddev}})
+    found = [
+        with_error({"secret": {key: value for key, value in secret.items() if key != "error"}}, stddev)
+        for secret in family["secrets"]
+        for stddev in secret["error"]
+    ]
     if "dimension" in family:
         sizes = [{"dimension": n, "modulus": family["modulus"]} for n in family["dimension"]]
     else:
@@ -85,6 +84,12 @@ def tables(family: dict[str, Any]) -> list[dict[str, Any]]:
             for bits in family["log2_modulus"]
         ]
     return [size | drawn for size in sizes for drawn in found]
+
+
+def with_error(table: dict[str, Any], stddev: float) -> dict[str, Any]:
+    """The table with this error; a gaussian secret is as wide."""
+    wide = {"stddev": stddev} if table["secret"]["kind"] == "gaussian" else {}
+    return table | {"secret": table["secret"] | wide, "error": {"stddev": stddev}}
 
 
 def instance(table: dict[str, Any]) -> Instance:
@@ -183,8 +188,6 @@ def _quietest(modulus: int, length: int, digits: str, error: float, secret: floa
 def least_base(modulus: int, length: int) -> int | None:
     """The least base in which balanced digits of all of a modulus have at most that length, which adds least noise, or
     None."""
-    low, high = 2, (1 << max(BASES_LOG2)) + 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if gadget_length("balanced", modulus, middle, 0) <= length else (middle + 1, high)
-    return low if low <= 1 << max(BASES_LOG2) else None
+    bases = range(2, (1 << max(BASES_LOG2)) + 1)
+    at = bisect_left(bases, True, key=lambda base: gadget_length("balanced", modulus, base, 0) <= length)
+    return bases[at] if at < len(bases) else None

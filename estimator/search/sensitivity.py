@@ -1,6 +1,5 @@
 """The effects of small changes: one bit of q, one digit fewer, one bit less of an answer, a doubled database."""
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from math import isfinite
@@ -23,15 +22,13 @@ class Change:
     figures: Figures
 
 
-def sensitivity(
-    space: Space, literal: Literal, evaluator: Evaluator, doubled: Callable[[Shape], Evaluator]
-) -> list[Change]:
-    """The set as it is, then every change; `doubled` makes an evaluator of a larger shape."""
+def sensitivity(space: Space, literal: Literal, evaluator: Evaluator) -> list[Change]:
+    """The set as it is, then every change."""
     changed = [("as found", literal), *_changes(space, literal)]
     figures = evaluator([each for _, each in changed])
     found = [Change(words, each) for (words, _), each in zip(changed, figures)]
     shape = Shape(2 * evaluator.shape.records, evaluator.shape.record_bits)
-    return [*found, Change("twice the records", doubled(shape)([literal])[0])]
+    return [*found, Change("twice the records", evaluator.at(shape)([literal])[0])]
 
 
 def _changes(space: Space, literal: Literal) -> list[tuple[str, Literal]]:
@@ -65,8 +62,7 @@ def _modulus(space: Space, axis: Axis, literal: Literal, step: int) -> tuple[str
             if fitted is None:
                 return None
             changed[gadget.key].update(fitted)
-    for key, of in space.bytes_of.items():
-        put(changed, key, -(-parse_modulus(get(changed, of)).bit_length() // 8))
+    space.put_bytes(changed)
     return f"q of {bits + step} bits instead of {bits}", changed
 
 

@@ -148,9 +148,13 @@ class Space:
                 literal.setdefault(axis.key, {}).update(value)
             else:
                 put(literal, axis.key, value)
+        self.put_bytes(literal)
+        return literal
+
+    def put_bytes(self, literal: dict[str, Any]) -> None:
+        """Set the keys that follow from a modulus of the set."""
         for key, modulus in self.bytes_of.items():
             put(literal, key, -(-parse_modulus(get(literal, modulus)).bit_length() // 8))
-        return literal
 
     def secure(self, target: float) -> tuple[list[list[Secured]], list[Secured]]:
         """The families' tables that reach the target and are no noisier than need be; and those that miss it."""

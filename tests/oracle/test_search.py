@@ -371,10 +371,7 @@ def test_sensitivity_says_what_each_change_does(evaluator):
     space = small("inspire")
     objective = Objective("bytes", SHAPE)
     best = min(walk(space, evaluator, Bounds()).found, key=lambda each: objective(each.figures))
-    changes = {
-        each.words: each.figures
-        for each in sensitivity(space, best.literal, evaluator, lambda shape: Evaluator(shape, COSTS, None))
-    }
+    changes = {each.words: each.figures for each in sensitivity(space, best.literal, evaluator)}
     now = changes["as found"]
     assert now == best.figures
     more = next(figures for words, figures in changes.items() if words.startswith("q of 49"))
