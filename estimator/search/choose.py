@@ -67,9 +67,9 @@ def committed() -> Named:
     return dict(zip(names, resolve(paths), strict=True))
 
 
-def unsearched(searched: Sequence[str]) -> list[str]:
-    """Protocols that only have committed sets."""
-    return sorted({literal["protocol"] for literal in committed().values()} - set(searched))
+def every(searched: Sequence[str]) -> list[str]:
+    """These protocols, and after them those that only have committed sets."""
+    return [*searched, *sorted({literal["protocol"] for literal in committed().values()} - set(searched))]
 
 
 def best_of(found: Sequence[Found], objective: Objective) -> Found | None:
@@ -96,7 +96,7 @@ def choose(
     without a set last."""
     choices = [download(evaluator, bounds)]
     known = dict(zip(committed(), evaluator(list(committed().values())), strict=True))
-    for protocol in [*searched, *unsearched(searched)]:
+    for protocol in every(searched):
         own = {n: Found(committed()[n], f) for n, f in known.items() if committed()[n]["protocol"] == protocol}
         choice = from_committed(protocol, own, bounds, objective)
         if protocol in searched:

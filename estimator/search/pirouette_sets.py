@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
+from itertools import product
 
 from ..paths import ROOT
 from ..sets import resolve
@@ -30,21 +31,24 @@ def committed(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Pro
     """The sets of params/<protocol>/ with every division of the index into rows and columns."""
     del evaluator, bounds, progress
     found = []
-    for each_set in resolve(sorted((ROOT / "params" / protocol).glob("*.toml"))):
-        literal = {k: v for k, v in each_set.items() if k not in _WORDS}
+    for literal in resolve(sorted((ROOT / "params" / protocol).glob("*.toml"))):
         if literal["database"].get("encrypted"):
             continue
-        for first_bits in range(1, 14):
-            for moduli in (1, 2):
-                each = deepcopy(literal)
-                each["database"] |= {"first_bits": first_bits, "moduli": moduli}
-                found.append(each)
+        for first_bits, moduli in product(range(1, 14), (1, 2)):
+            each = _without_words(literal)
+            each["database"] |= {"first_bits": first_bits, "moduli": moduli}
+            found.append(each)
     return found
+
+
+def _without_words(literal: Literal) -> Literal:
+    """A copy without the keys that say what the set is."""
+    return {key: deepcopy(value) for key, value in literal.items() if key not in _WORDS}
 
 
 def searched(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> list[Literal]:
     """The committed sets, and those of the search."""
-    return [each for lister in (committed, own) for each in lister(protocol, evaluator, bounds, progress)]
+    return committed(protocol, evaluator, bounds, progress) + own(protocol, evaluator, bounds, progress)
 
 
 def own(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress) -> list[Literal]:
@@ -53,14 +57,12 @@ def own(protocol: str, evaluator: Evaluator, bounds: Bounds, progress: Progress)
     if bits is None or bits < LEAST_INDEX_BITS:
         return []
     half = protocol == "pirouette_h"
-    most = OFFLINE_BYTES_HALF if half else OFFLINE_BYTES
-    limits = Limits(most, bounds.failure, 0.0)
+    limits = Limits(OFFLINE_BYTES_HALF if half else OFFLINE_BYTES, bounds.failure, 0.0)
     if bounds.offline is not None:
         limits = Limits(max(0.0, bounds.offline - SEED_BYTES), bounds.failure, 0.0, sent=True)
     search = Search(space_of(half), evaluator.unit_costs, bits, limits, half)
     best = search.best(CONSIDERED, progress, evaluator.cache)
-    documents = [tomllib.loads(candidate.toml()) for candidate in best]
-    return [{k: v for k, v in document.items() if k not in _WORDS} for document in documents]
+    return [_without_words(tomllib.loads(candidate.toml())) for candidate in best]
 
 
 def _index_bits(protocol: str, known: list[Literal], evaluator: Evaluator) -> int | None:

@@ -33,12 +33,12 @@ from ..paths import RESULTS, ROOT
 from ..sets import AS_PUBLISHED, every_set, resolve
 from . import at_hand, axes
 from .bounds import Bounds, BoundsError, Objective, Updates
-from .choose import best_of, committed, unsearched
+from .choose import best_of, committed, every
 from .evaluate import Evaluator, Figures, Literal, Shape
 from .grid import varied
 from .progress import Progress
 from .rings import digits_of
-from .space_file import get, load, protocols
+from .space_file import SPACES, get, load, protocols
 from .text import count, csv_text
 from .walk import Found, Least, WholeFront, walk
 
@@ -119,7 +119,7 @@ def _parts(document: dict[str, Any]) -> Iterator[Part]:
             settings = {"objectives": table.get("objectives", ["bytes"])}
             yield Part(kind, name, Shape(count(records), count(bits)), settings)
     if "committed" in document:
-        for name, (records, bits) in product([*protocols(), *unsearched(protocols())], document["committed"]["shapes"]):
+        for name, (records, bits) in product(every(protocols()), document["committed"]["shapes"]):
             yield Part("committed", name, Shape(count(records), count(bits)), {})
     for table in document.get("application", []):
         settings = {key: value for key, value in table.items() if key not in ("name", "records", "record_bits")}
@@ -170,8 +170,7 @@ def _state(part: Part) -> str:
     if part.kind in ("committed", "application"):
         return json.dumps([part.settings, committed(), Path(at_hand.__file__).read_text(encoding="utf-8")])
     beside = resolve([ROOT / own]) if own else _sets(part.settings.get("protocol", part.name))
-    spaces = sorted((Path(__file__).parent / "spaces").glob("*.toml"))
-    texts = [file.read_text(encoding="utf-8") for file in [*spaces, Path(__file__)]]
+    texts = [file.read_text(encoding="utf-8") for file in [*sorted(SPACES.glob("*.toml")), Path(__file__)]]
     return "".join([json.dumps(part.settings), json.dumps(beside), *texts])
 
 
@@ -239,11 +238,6 @@ def _front(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row
         yield {"name": "found", "literal": found.literal} | asdict(found.figures)
 
 
-def _application(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
-    names = [*protocols(), *unsearched(protocols())]
-    return at_hand.application(sorted(names), part.shape, part.settings, evaluator)
-
-
 def _grid(part: Part, evaluator: Evaluator, progress: Progress) -> Iterator[Row]:
     """A set with every combination of the values, and what is found of a protocol before it."""
     objective = None
@@ -277,6 +271,8 @@ _MAKERS: dict[str, Callable[[Part, Evaluator, Progress], Iterator[Row]]] = {
     "best": _best,
     "front": _front,
     "committed": lambda part, evaluator, _: at_hand.front(part.name, evaluator),
-    "application": _application,
+    "application": lambda part, evaluator, _: at_hand.application(
+        sorted(every(protocols())), part.shape, part.settings, evaluator
+    ),
     "grid": _grid,
 }

@@ -23,7 +23,7 @@ from ..evaluate import CACHE
 from ..progress import Bars
 from .candidate import Candidate
 from .circuit import Search
-from .space import Limits, Ring, SmallKey, Space, secure_rings, secure_small_keys
+from .space import Limits, Space, secure_rings, secure_small_keys
 
 DEGREE = 2048
 #: A prime of 28 bits for the first dimension, with primes of 25 to 28 bits: Q of 53 to 56 bits. All are 1 modulo 4096.
@@ -47,8 +47,8 @@ def space_of(
 ) -> Space:
     """All secure small keys, and rings; of moduli of `modulus_bits` bits (rounded) only, where any are given."""
     pairs = [pair for pair in PRIME_PAIRS if not modulus_bits or round(log2(pair[0] * pair[1])) in modulus_bits]
-    rings: list[Ring] = secure_rings(DEGREE, pairs, SECRETS)
-    keys: list[SmallKey] = (
+    rings = secure_rings(DEGREE, pairs, SECRETS)
+    keys = (
         secure_small_keys(range(400, 580, 4), (2 * DEGREE).bit_length() - 1)
         if half
         else secure_small_keys(range(700, 820, 4), SWITCHING_MODULUS_LOG2)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import log, log2, prod
 
 import numpy as np
@@ -144,33 +145,29 @@ def security_bits(dimension: int, modulus_log2: float, secret: str, stddevs: NDA
 
 
 def secure_rings(degree: int, prime_pairs: Iterable[tuple[int, ...]], secrets: Iterable[str]) -> list[Ring]:
-    """Each modulus with the least error that is secure, in steps of 1/16 of a bit; more error would only be worse."""
-    rings = []
-    for primes in prime_pairs:
-        for secret in secrets:
-            stddevs = _errors(9)
-            bits = security_bits(degree, log2(prod(primes)), secret, stddevs)
-            secure = np.flatnonzero(bits >= SECURITY_TARGET + SECURITY_MARGIN)
-            if len(secure):
-                rings.append(Ring(degree, primes, secret, float(stddevs[secure[0]])))
-    return rings
+    """Each modulus with the least error that is secure; more error would only be worse."""
+    return [
+        Ring(degree, primes, secret, stddev)
+        for primes, secret in product(prime_pairs, secrets)
+        if (stddev := _least_error(degree, log2(prod(primes)), secret, 9.0)) is not None
+    ]
 
 
 def secure_small_keys(dimensions: Iterable[int], modulus_log2: int) -> list[SmallKey]:
-    """Each dimension with the least secure error, in steps of 1/16 of a bit."""
-    keys = []
-    stddevs = _errors(modulus_log2 - 8 + 1 / 32)
-    for dimension in dimensions:
-        bits = security_bits(dimension, float(modulus_log2), "binary", stddevs)
-        secure = np.flatnonzero(bits >= SECURITY_TARGET + SECURITY_MARGIN)
-        if len(secure):
-            keys.append(SmallKey(dimension, modulus_log2, float(stddevs[secure[0]])))
-    return keys
+    """Each dimension with the least secure error."""
+    return [
+        SmallKey(dimension, modulus_log2, stddev)
+        for dimension in dimensions
+        if (stddev := _least_error(dimension, float(modulus_log2), "binary", modulus_log2 - 8 + 1 / 32)) is not None
+    ]
 
 
-def _errors(most_log2: float) -> NDArray:
-    """Standard deviations from 1/2 up, in steps of 1/16 of a bit."""
-    return np.array([_rounded_up(stddev) for stddev in np.exp2(np.arange(-1, most_log2, 1 / 16))])
+def _least_error(dimension: int, modulus_log2: float, secret: str, most_log2: float) -> float | None:
+    """The least secure standard deviation, from 1/2 up in steps of 1/16 of a bit."""
+    stddevs = np.array([_rounded_up(stddev) for stddev in np.exp2(np.arange(-1, most_log2, 1 / 16))])
+    bits = security_bits(dimension, modulus_log2, secret, stddevs)
+    secure = np.flatnonzero(bits >= SECURITY_TARGET + SECURITY_MARGIN)
+    return float(stddevs[secure[0]]) if len(secure) else None
 
 
 def _rounded_up(stddev: float) -> float:
