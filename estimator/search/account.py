@@ -66,13 +66,6 @@ class Account:
         if len(exceeded) == 1 and self.bounds.reached(figures):
             self.least_spent[reason] = min(needed, self.least_spent.get(reason, needed))
 
-    def beyond_all(self, figures: Sequence[Figures], points: int) -> None:
-        """Points of a grid of which these were looked at; the rest cost at least as much as one of them."""
-        for each in figures:
-            self.beyond(each, 0)
-        if points:
-            self.beyond(figures[0], points)
-
     def failed(self, figures: Sequence[Figures], points: int) -> None:
         weak = [each.bits for each in figures if not reaches(each.bits, self.bounds.security)]
         self.counts[SECURITY if figures and len(weak) == len(figures) else FAILURE] += points

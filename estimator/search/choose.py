@@ -24,8 +24,6 @@ FOUND = "found"
 DOUBLINGS = 10
 #: Databases that are tried have at most this many bits in all, and this many in a record.
 MOST_BITS, MOST_RECORD_BITS = 1 << 41, 1 << 24
-#: Sets by name.
-Named = dict[str, Literal]
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Takeover:
 
 
 @cache
-def committed() -> Named:
+def committed() -> dict[str, Literal]:
     """All sets of params/ in full, by name."""
     paths = sorted((ROOT / "params").rglob("*.toml"))
     names = [path.relative_to(ROOT / "params").with_suffix("").as_posix() for path in paths]

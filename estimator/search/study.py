@@ -65,11 +65,6 @@ class Part:
         return Updates.read(self.settings["updates"]).records if "updates" in self.settings else 0
 
     @property
-    def of_protocol(self) -> bool:
-        """Whether it is a grid around the best set of a protocol."""
-        return self.kind == "grid" and "protocol" in self.settings
-
-    @property
     def file(self) -> str:
         return f"{self.kind}-{self.name}-{self.shape.records}x{self.shape.record_bits}.json"
 
@@ -155,8 +150,8 @@ def run(path: Path, unit_costs: UnitCosts, progress: Progress, only: str | None 
     ]
     rows = [row | {"machine": unit_costs.name} for _, record in found if record for row in record["rows"]]
     tables = {out / f"{path.stem}.csv": (COLUMNS, rows)}
-    grids = [(part, record) for part, record in found if record and part.of_protocol]
-    if grids:
+    # Of grids around the best sets of protocols.
+    if grids := [(p, record) for p, record in found if record and p.kind == "grid" and "protocol" in p.settings]:
         along = [row for part, record in grids for row in axes.lines(record["rows"], part.settings["vary"])]
         tables[folder / f"{path.stem}.csv"] = (axes.COLUMNS, along)
     for table, (columns, rows) in tables.items():

@@ -283,7 +283,9 @@ class _Grid:
         account.failed(self.failed, int(states[FAILED]))
         refused = int(states[REFUSED])
         if self.beyond:
-            account.beyond_all(self.beyond, refused)
+            # The rest of the grid costs at least as much as one of those that were looked at.
+            for place, each in enumerate(self.beyond):
+                account.beyond(each, 0 if place else refused)
         elif self.refusals:
             account.refused(self.refusals[0], refused)
         account.undercut(int(states[RIGHT]) + int(states[OPEN]) - len(self.right))

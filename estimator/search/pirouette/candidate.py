@@ -1,6 +1,6 @@
 """One set of Pirouette or Pirouette^H, as a parameter file (set.toml.j2): the binary describes it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...outputs import template
@@ -39,8 +39,7 @@ class Choice:
         """The parameter file."""
         about = {"protocol": self.protocol, "title": title, "command": command, "note": note}
         words = {"gadget": _gadget, "short": lambda number: f"{number:g}"}
-        own = {f.name: getattr(self, f.name) for f in fields(self)}
-        return template(Path(__file__).with_name("set.toml.j2")).render(about | words | own)
+        return template(Path(__file__).with_name("set.toml.j2")).render(about | words | vars(self))
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from ...noise.lattice import GadgetNoise
 
 @dataclass(frozen=True)
 class Gadgets:
-    """Balanced gadgets of one modulus: bases 2^base_log2 with `dropped` low digits left out, of `digits` digits.
+    """Balanced gadgets: bases 2^base_log2 with `dropped` low digits left out, of `digits` digits.
 
     All arrays have one shape.
     """
 
-    modulus: int
     base_log2: NDArray[np.int64]
     dropped: NDArray[np.int64]
     digits: NDArray[np.int64]
@@ -41,13 +40,13 @@ class Gadgets:
             raise ValueError(f"no base of {list(bases_log2)} has {most_digits} digits or fewer modulo {modulus}")
         base, low, length = (np.array(column) for column in zip(*found))
         noise = GadgetNoise.of("symmetric", modulus, np.array([1 << b for b, _, _ in found], dtype=object), low)
-        return Gadgets(modulus, base, low, length, noise)
+        return Gadgets(base, low, length, noise)
 
     def at(self, index: ArrayLike) -> "Gadgets":
         """The gadgets at the indices, in the indices' shape."""
         index = np.asarray(index)
         noise = self.noise.each(lambda array: array[index])
-        return Gadgets(self.modulus, self.base_log2[index], self.dropped[index], self.digits[index], noise)
+        return Gadgets(self.base_log2[index], self.dropped[index], self.digits[index], noise)
 
     def table(self, index: int) -> dict[str, int]:
         """The gadget in the form of parameter files."""
