@@ -5,7 +5,6 @@ shares a query's time over n records where the plaintexts have fewer slots.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -26,7 +25,8 @@ WORD = 4
 """Bytes of a residue in the paper."""
 SEED = 8
 """Bytes of a seed in the paper."""
-COUNTS = ("variables", "degree", "ring_degree", "memory_reads", "disk_reads", "level1_primes")
+TIMES = ("preprocess", "answer", "amortised")
+COUNTS = ("variables", "degree", "ring_degree", "memory_reads", "disk_reads", "disk_bytes", "level1_primes")
 PRINTED = {
     "variables": "variables",
     "poly_degree": "degree",
@@ -86,7 +86,6 @@ def _ours(row: dict[str, Any], rates: tuple[float, float]) -> dict[str, Any]:
     values = {key: layout[key] for key in COUNTS} | {"slots": layout["plaintext_slots"]}
     n, parts = layout["ring_degree"], (layout["degree"] + 1) * layout["entries_per_record"]
     values |= {"log2_q": layout["modulus_log2"], "memory_bytes": layout["stored_bytes"]}
-    values |= {"disk_bytes": layout["disk_bytes"]}
     values["query_words"] = layout["variables"] * (WORD * layout["query_primes"] * n + SEED)
     values["answer_words"] = parts * WORD * layout["answer_primes"] * n
     sizes = query_sizes(row["transcript"] or row["description"]["messages"])
@@ -96,13 +95,6 @@ def _ours(row: dict[str, Any], rates: tuple[float, float]) -> dict[str, Any]:
     values |= {"preprocess": row["preprocess_s"], "answer": row["answer_s"]}
     values["amortised"] = values["answer"] / layout["plaintext_slots"] if has(values["answer"]) else None
     return values
-
-
-def _cells(values: dict[str, Any], row: dict[str, Any]) -> dict[str, Cell]:
-    """The cells of our values; times of a row that was not measured carry its mark."""
-    cells, mark = SPEC.cells(values), of_value(row, size=False)
-    times = [name for name in ("preprocess", "answer", "amortised") if cells[name].text]
-    return cells | {name: replace(cells[name], marks=mark) for name in times}
 
 
 def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple[Row, dict[str, Any]]]:
@@ -119,9 +111,10 @@ def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple
             values, name = _ours(row, rates), series_name(row["protocol"], row["set"])
             head = {"database": database(row), "series": Cell(f"here, {name}", symbols(marks_of(row)))}
             head |= predicted_cells(row)
+            cells = SPEC.cells(values, other=dict.fromkeys(TIMES, of_value(row, size=False)))
             data = {"source": name, "database": shape_text(*shape), "status": row["status"]} | values
             data |= {"marks": " ".join(marks_of(row)), "record_id": row["id"]}
-            yield Row((_cells(values, row) if values else {}) | head, row["id"] or "", status_text(row)), data
+            yield Row(cells | head, row["id"] or "", status_text(row)), data
 
 
 def table(rows: Iterable[dict[str, Any]], expected: pd.DataFrame) -> Table:

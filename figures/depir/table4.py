@@ -4,13 +4,12 @@ Its seconds of FrodoPIR and Piano are those of a whole query, client included: o
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import database, number, predicted_cells
+from ..lib.cells import database, predicted_cells
 from ..lib.frame import ONLINE, status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
 from ..lib.paper import printed_rows
@@ -103,14 +102,10 @@ def _lines(rows: list[dict[str, Any]], expected: pd.DataFrame) -> Iterator[tuple
             yield Row(SPEC.cells(values) | head), shape | values
         for row in ours.get(key, []):
             values = _ours(row, line)
-            cells = SPEC.cells(values)
-            for name, cell in cells.items():
-                if cell.text and name not in ("source", "queries"):
-                    cells[name] = replace(cell, marks=of_value(row, name in ("keys", "comm")))
+            sizes = dict.fromkeys(("keys", "comm", "comm_ratio"), of_value(row, size=True))
+            cells = SPEC.cells(values, of_value(row, size=False), {"queries": ""} | sizes)
             cells |= {"series": Cell(""), "database": database(row)} | predicted_cells(row)
             cells["source"] = Cell(f"here, {values['source']}", symbols(marks_of(row)))
-            if has(values["comm_ratio"]):
-                cells["comm_ratio"] = number(values["comm_ratio"], marks=of_value(row, True))
             yield Row(cells, row["id"] or "", status_text(row)), shape | values
 
 

@@ -45,9 +45,12 @@ class Spec:
         """A row whose cells the columns make of an entry."""
         return Row({c.key: c.cell(entry) for c in self.columns if c.cell is not None}, record_id, status)
 
-    def cells(self, values: Any) -> dict[str, Cell]:
-        """The cells of values, without the columns of `MAKERS`, whose cells need a whole row."""
-        return {c.key: c.cell(values) for c in self.columns if c.cell is not None and c.key not in MAKERS}
+    def cells(self, values: Any, mark: str = "", other: Mapping[str, str] | None = None) -> dict[str, Cell]:
+        """The cells of values, without the columns of `MAKERS`, whose cells need a whole row. mark: what stands at each
+        cell that has text, except where `other` has another mark of the cell's column."""
+        made = {c.key: c.cell(values) for c in self.columns if c.cell is not None and c.key not in MAKERS}
+        marks = other or {}
+        return {key: replace(cell, marks=marks.get(key, mark)) if cell.text else cell for key, cell in made.items()}
 
     def said(self, words: Mapping[str, Any]) -> list[str]:
         """The notes with their words filled in; a list in place of a note stands for several notes."""

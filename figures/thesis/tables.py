@@ -6,21 +6,20 @@ table that the thesis lacks: BFV and GBFV over one ring.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from math import log2
 from statistics import median
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import database, number, predicted_cells, series
+from ..lib.cells import database, predicted_cells, series
 from ..lib.frame import status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance
 from ..lib.paper import config, declared, printed_rows
 from ..lib.protocols import PAPERS, place
 from ..lib.spec import Spec, spec
 from ..lib.table import Cell, Row, Table
-from ..lib.units import has, shape_text
+from ..lib.units import shape_text
 
 PAPER = "pirana-gbfv"
 OWN: dict[str, str] = PAPERS[PAPER]["printed"]
@@ -96,8 +95,7 @@ def _ours(row: dict[str, Any], line: Line) -> Line:
 
 def _marked(words: Spec, row: dict[str, Any], values: Line) -> dict[str, Cell]:
     """The cells of one of our rows, with the marks that it deserves."""
-    cells, mark = words.cells(values), of_value(row, False)
-    cells = {key: replace(cell, marks=mark if cell.text else "") for key, cell in cells.items()}
+    cells = words.cells(values, of_value(row, size=False))
     return cells | predicted_cells(row) | {"database": database(row), "series": series(row)}
 
 
@@ -114,8 +112,6 @@ def _lines(words: Spec, rows: Iterable[dict[str, Any]], columns: list[Line]) -> 
         for row in ours[OWN[line["name"]], line["id"]]:
             values = _ours(row, line)
             cells = _marked(words, row, values)
-            if has(values["faster"]):
-                cells["faster"] = number(values["faster"], marks=of_value(row, False))
             yield Row(cells, row["id"] or "", status_text(row)), shape | values | {"source": row["set"]}
 
 
