@@ -102,8 +102,3 @@ def _primes_of(step: int) -> Iterator[int]:
 def least_degree(monomials: int, variables: int) -> int:
     """The least total degree of which a polynomial has that many monomials."""
     return next(degree for degree in count(1) if comb(degree + variables, variables) >= monomials)
-
-
-def prime_above(number: int) -> int:
-    """The least prime above a number."""
-    return next(prime for prime in PRIMES if prime > number)

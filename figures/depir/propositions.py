@@ -6,8 +6,6 @@ D is the total degree, m the number of variables, q the modulus, |f| the largest
 from dataclasses import dataclass
 from math import log
 
-from .counting import Cost
-
 
 @dataclass(frozen=True)
 class Estimate:
@@ -20,11 +18,6 @@ class Estimate:
     entries: float
     whole: float
     recipe: float
-
-    @property
-    def printed(self) -> Cost:
-        """The proposition as printed."""
-        return Cost(self.reads, self.entries)
 
 
 def one_step(degree: int, variables: int, ln_modulus: float) -> Estimate:

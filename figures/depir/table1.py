@@ -27,11 +27,6 @@ def build(path: Path) -> Table:
     for row in pd.read_csv(path, dtype=str, keep_default_na=False).to_dict("records"):
         line = lines.setdefault(row["protocol"], {"scheme": row["protocol"].replace("-", " ")})
         line[row["metric"]] = row["value"] or "–"
-        line["examples"] = _examples(row["note"])
+        line["examples"] = row["note"].partition("[")[2].partition("]")[0]
     data = list(lines.values())
     return SPEC.table([SPEC.row(line) for line in data], data)
-
-
-def _examples(note: str) -> str:
-    """The works that a note names in brackets."""
-    return note[note.find("[") + 1 : note.find("]")]

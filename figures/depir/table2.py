@@ -47,18 +47,24 @@ class Case:
     @property
     def k(self) -> int:
         """The length in Y: the least prime above D."""
-        return counting.prime_above(self.shape.degree)
+        return next(prime for prime in counting.PRIMES if prime > self.shape.degree)
 
     def primes(self, factor: int) -> list[int]:
         """The primes of Q: the smallest that are 1 modulo `factor` n k."""
         return counting.ciphertext_primes(factor * RING_DEGREE * self.k, LOG2_Q)
 
-    def estimate(self, ln_modulus: float) -> Estimate:
-        """The propositions at one point modulo q."""
-        degree = self.shape.degree
+    def _estimated(self, length: int, power: int) -> tuple[int, Estimate]:
+        """The number of points, and the propositions at one of them: `length` n r points modulo the largest of the r
+        primes 1 modulo n k, or without an optimisation one point modulo q with D to that power in its exponent."""
+        if self.optimisation == NONE:
+            points, ln_modulus = 1, self._ln_one_modulus(power)
+        else:
+            primes = self.primes(1)
+            points, ln_modulus = length * RING_DEGREE * len(primes), log(max(primes))
+        degree, ln_coefficient = self.shape.degree, log(self.shape.coefficient)
         if self.algorithm == ONE:
-            return propositions.one_step(degree, self.variables, ln_modulus)
-        return propositions.two_steps(degree, self.variables, ln_modulus, log(self.shape.coefficient))
+            return points, propositions.one_step(degree, self.variables, ln_modulus)
+        return points, propositions.two_steps(degree, self.variables, ln_modulus, ln_coefficient)
 
     def _ln_one_modulus(self, power: int) -> float:
         """ln of (Q/2)^(D^3 n) D^((D-1) D^2 n) n^((D-1) n), or with D^2 for D^3 the first factor alone."""
@@ -67,21 +73,14 @@ class Case:
         return grown + (degree - 1) * n * (degree**2 * log(degree) + log(n)) if power == 3 else grown
 
     def proposition(self) -> Cost:
-        """As sections 5 and 6 print it: k n r points modulo the largest of the primes 1 modulo n k."""
-        if self.optimisation == NONE:
-            return self.estimate(self._ln_one_modulus(3)).printed
-        primes = self.primes(1)
-        found = self.estimate(log(max(primes)))
-        return Cost(self.k * RING_DEGREE * len(primes) * found.reads, found.entries)
+        """As sections 5 and 6 print it: k n r points."""
+        points, found = self._estimated(self.k, 3)
+        return Cost(points * found.reads, found.entries)
 
     def recipe(self) -> Cost:
         """As the printed numbers come out: D for k, D^2 for D^3, and no factor 1/(m + 1)."""
-        if self.optimisation == NONE:
-            found = self.estimate(self._ln_one_modulus(2))
-            return Cost(found.reads, found.recipe)
-        primes = self.primes(1)
-        found = self.estimate(log(max(primes)))
-        return Cost(self.shape.degree * RING_DEGREE * len(primes) * found.reads, found.recipe)
+        points, found = self._estimated(self.shape.degree, 2)
+        return Cost(points * found.reads, found.recipe)
 
     def counted(self) -> Cost | None:
         """By counting primes, those of Q 1 modulo 2 n k as section 6 demands; None for moduli too large to count."""
