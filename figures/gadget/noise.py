@@ -122,24 +122,19 @@ def table(records: Sequence[Primitive]) -> Table:
 
 def answer(data: pd.DataFrame) -> str:
     """Whether randomisation helped, in the measured numbers."""
-    parts = []
-    product = data[(data["what"] == "product") & (data["family"] != "balanced")].dropna(subset=["bits_over_balanced"])
-    if not product.empty:
-        spans = product.groupby("family")["bits_over_balanced"].agg(["min", "max"])
-        texts = [f"{FAMILIES[f]} {_span(spans.loc[f])}" for f in FAMILIES if f in spans.index]
-        parts.append(f"Against balanced digits a product's noise grows by (bits): {', '.join(texts)}.")
+    product = _spans(data[data["what"] == "product"])
+    parts = [f"Against balanced digits a product's noise grows by (bits): {product}."] if product else []
     for (chain, selectors), title in CHAINS.items():
         rows = data[(data["what"] == "chain") & (data["input"] == chain) & (data["selectors"] == selectors)]
-        rows = rows[rows["steps"] == rows["steps"].max()].dropna(subset=["bits_over_balanced"])
-        rows = rows[rows["family"] != "balanced"]
-        if rows.empty:
-            continue
-        spans = rows.groupby("family")["bits_over_balanced"].agg(["min", "max"])
-        texts = [f"{FAMILIES[f]} {_span(spans.loc[f])}" for f in FAMILIES if f in spans.index]
-        parts.append(f"After {rows['steps'].max()} steps of the chain '{title}': {', '.join(texts)}.")
+        steps = rows["steps"].max()
+        if spans := _spans(rows[rows["steps"] == steps]):
+            parts.append(f"After {steps} steps of the chain '{title}': {spans}.")
     return " ".join(parts) or "No product or chain under balanced digits was measured."
 
 
-def _span(row: pd.Series) -> str:
-    low, high = f"{row['min']:+.2f}", f"{row['max']:+.2f}"
-    return low if low == high else f"{low} to {high}"
+def _spans(rows: pd.DataFrame) -> str:
+    """The least and the most bits of each decomposition over balanced digits; empty where nothing is known."""
+    known = rows[rows["family"] != "balanced"].dropna(subset=["bits_over_balanced"])
+    spans = known.groupby("family")["bits_over_balanced"].agg(["min", "max"])
+    ends = {f: dict.fromkeys(f"{bits:+.2f}" for bits in spans.loc[f]) for f in FAMILIES if f in spans.index}
+    return ", ".join(f"{FAMILIES[f]} {' to '.join(texts)}" for f, texts in ends.items())

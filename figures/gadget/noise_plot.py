@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter
 from ..lib import style
 from ..lib.primitive import Primitive, notes
 from ..lib.spec import spec
-from ..lib.units import count_tex, has
+from ..lib.units import has
 from .noise import CHAINS, SPEC, answer, build, relevant
 from .paper import FAMILIES
 
@@ -66,9 +66,7 @@ def _product(axes: Axes, rows: pd.DataFrame, families: list[str]) -> None:
 
 
 def _base(base: int) -> str:
-    return (
-        count_tex(base) if base >= 1024 else f"$2^{{{base.bit_length() - 1}}}$" if base & (base - 1) == 0 else str(base)
-    )
+    return f"$2^{{{base.bit_length() - 1}}}$" if base & (base - 1) == 0 else str(base)
 
 
 def _chain(axes: Axes, rows: pd.DataFrame, families: list[str], title: str) -> None:

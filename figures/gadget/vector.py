@@ -13,7 +13,6 @@ from ..lib.table import Cell, Maker, Table
 from .paper import FAMILIES, MAKERS, RANDOM, Printed, base_text
 
 PRIMITIVE = "decompose"
-COINS = {"fresh": "fresh", "offline": "offline", "none": ""}
 OVERHEADS = {64: 0.10, 16: 0.20, 8: 0.90}
 """The project's targets: at most this overhead over vectorised unsigned digits with fresh coins, by digit width."""
 STORE_SHARE = 0.60
@@ -134,7 +133,7 @@ SPEC = spec(
     "gadget/table6",
     **MAKERS,
     method=lambda entry: Cell("vectorised" if entry["method"] == "vectorised" else "division per digit"),
-    coins=lambda entry: Cell(COINS.get(str(entry["coins"]), str(entry["coins"]))),
+    coins=lambda entry: Cell("" if entry["coins"] == "none" else str(entry["coins"])),
     **{key: _percent(key) for key in ("over_vectorised", "over_division", "store_share", "paper_overhead")},
 )
 

@@ -1,13 +1,13 @@
 """How far every decision of an answer is from failing, of Pirouette, Pirouette^H and T-Respire: predicted for any
 database, and measured."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, log2, sqrt
 from typing import Any
 
 import pandas as pd
 
-from ..lib.cells import series
+from ..lib import cells
 from ..lib.marks import ASSUMED, marks_of, provenance
 from ..lib.protocols import PAPERS, place, protocol_name, series_name
 from ..lib.spec import spec
@@ -66,8 +66,8 @@ def lines(every: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(found, key=lambda line: (order.index(line["kind"]), line["records"], line["set"]))
 
 
-def _margin_of(key: str) -> Callable[[Mapping[str, Any]], Cell]:
-    return lambda line: _margin(line[key])
+def _margin(value: float) -> str:
+    return f"2^{log2(value):.0f}" if value >= 1000 else significant(value, 3)
 
 
 def _verdict(line: Mapping[str, Any]) -> Cell:
@@ -77,9 +77,9 @@ def _verdict(line: Mapping[str, Any]) -> Cell:
 
 SPEC = spec(
     "pirouette/margins",
-    series=lambda line: series(line["rows"][0]),
-    promised=_margin_of("predicted_margin"),
-    margin=_margin_of("measured_margin"),
+    series=lambda line: cells.series(line["rows"][0]),
+    promised=cells.shown("predicted_margin", _margin, "–"),
+    margin=cells.shown("measured_margin", _margin, "–"),
     verdict=_verdict,
 )
 
@@ -93,12 +93,6 @@ def table(every: Sequence[dict[str, Any]]) -> Table:
     return SPEC.table(rows, found, provenance=provenance(list(shown_of.values())), **said)
 
 
-def _margin(value: float | None) -> Cell:
-    if value is None:
-        return Cell("–")
-    return Cell(f"2^{log2(value):.0f}" if value >= 1000 else significant(value, 3), sort=value)
-
-
 def _smallest(found: Sequence[Mapping[str, Any]]) -> str:
     """The smallest margin of a protocol's decisions of each kind, predicted and measured, over the sets that reach both
     targets."""
@@ -110,8 +104,9 @@ def _smallest(found: Sequence[Mapping[str, Any]]) -> str:
             own = [line for line in sound if (line["protocol"], line["kind"]) == (protocol, kind)]
             promised = [line["predicted_margin"] for line in own if line["predicted_margin"] is not None]
             if own:
-                measured = _margin(min(line["measured_margin"] for line in own)).text
-                kinds.append(f"{kind} {_margin(min(promised, default=None)).text} predicted, {measured} measured")
+                least = _margin(min(promised)) if promised else "–"
+                measured = _margin(min(line["measured_margin"] for line in own))
+                kinds.append(f"{kind} {least} predicted, {measured} measured")
         parts.append(f"{protocol_name(protocol)}: {'; '.join(kinds)}.")
     return f"Smallest margins of sets without † or ‡, in standard deviations. {' '.join(parts)}" if parts else ""
 

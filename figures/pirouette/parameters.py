@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 from pirlab_estimator.security.audit import printed_security
 
-from ..lib.cells import failure, series
+from ..lib import cells
 from ..lib.inputs import Inputs
 from ..lib.paper import printed_rows
 from ..lib.spec import spec
-from ..lib.table import Cell, Column, Maker, Table
+from ..lib.table import Cell, Column, Table
 from ..lib.units import shape_text
 from .sets import PAPER, rows
 
@@ -57,23 +57,16 @@ def make(inputs: Inputs, number: str) -> Table:
     return parameters(rows(inputs.predictions, inputs.described), inputs.expected, number, instances)
 
 
-def _numbers(key: str) -> Maker:
-    return lambda row: _number(row.get(key))
-
-
-def _number(value: float | None) -> Cell:
-    if value is None:
-        return Cell("–")
+def _number(value: float) -> str:
     log = log2(value) if value > 0 else 0.0
-    text = f"2^{log:.0f}" if value >= 1024 and log == int(log) else f"{value:.6g}"
-    return Cell(text, sort=float(value))
+    return f"2^{log:.0f}" if value >= 1024 and log == int(log) else f"{value:.6g}"
 
 
 SPEC = spec(
     "pirouette/parameters",
-    series=lambda row: Cell(row["name"]) if "name" in row else series(row),
+    series=lambda row: Cell(row["name"]) if "name" in row else cells.series(row),
     database=lambda row: Cell(row["database"], sort=row.get("records")),
-    failure=lambda row: Cell() if "name" in row else failure(row),
+    failure=lambda row: Cell() if "name" in row else cells.failure(row),
 )
 
 
@@ -83,7 +76,8 @@ def parameters(
     """Table 3, 4 or 5. instances: what the printed table exposes, with figures (`printed_security`)."""
     words = spec(f"pirouette/table{table}").words
     listed = [Parameter(*each) for each in words["parameters"]]
-    shown = SPEC.wider("database", [Column(each.key, each.header, cell=_numbers(each.key)) for each in listed])
+    columns = [Column(each.key, each.header, cell=cells.shown(each.key, _number, "–")) for each in listed]
+    shown = SPEC.wider("database", columns)
     least = min((row["bits"] for row in instances if row["kind"] == "printed"), default=None)
     of_paper = {"source": "paper", "name": f"paper, Table {table}", "security_bits": least, "security": instances}
     data = [of_paper | {"database": place} | values for place, values in _paper_values(expected, table).items()]
