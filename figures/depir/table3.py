@@ -13,7 +13,7 @@ from pirlab_estimator.sets import AS_PUBLISHED
 from ..lib.cells import database, predicted_cells
 from ..lib.frame import status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
-from ..lib.paper import printed_rows, query_sizes
+from ..lib.paper import in_base_units, printed_rows, query_sizes
 from ..lib.protocols import IDS, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
@@ -61,9 +61,7 @@ def _printed(expected: pd.DataFrame) -> dict[tuple[int, int], dict[str, Any]]:
     found: dict[tuple[int, int], dict[str, Any]] = {}
     for row in printed_rows(expected, PAPER, "3"):
         line = found.setdefault((int(row["num_records"]), int(row["record_bits"])), {})
-        line["t" if row["metric"] == "plaintext_modulus" else PRINTED.get(row["metric"], "N")] = next(
-            (row[unit] for unit in ("bytes", "seconds") if has(row[unit])), row["value"]
-        )
+        line["t" if row["metric"] == "plaintext_modulus" else PRINTED.get(row["metric"], "N")] = in_base_units(row)
         if row["metric"] == "disk_storage":
             line["disk_bytes"] = row["value"] * DISK_TB
     for line in found.values():

@@ -12,11 +12,11 @@ import pandas as pd
 from ..lib.cells import database, predicted_cells
 from ..lib.frame import ONLINE, status_text
 from ..lib.marks import footnotes, marks_of, of_value, provenance, symbols
-from ..lib.paper import printed_rows
+from ..lib.paper import in_base_units, printed_rows
 from ..lib.protocols import IDS, paper_name, place, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
-from ..lib.units import has, shape_text
+from ..lib.units import shape_text
 
 PAPER = "depir"
 AHEAD = "precompute"
@@ -35,7 +35,7 @@ def _printed(expected: pd.DataFrame) -> list[Printed]:
     for row in printed_rows(expected, PAPER, "4"):
         key = (row["protocol"], int(row["num_records"]), int(row["record_bits"]))
         line = found.setdefault(key, dict(zip(("protocol", "records", "record_bits"), key)))
-        line[row["metric"]] = next((row[unit] for unit in ("bytes", "seconds") if has(row[unit])), row["value"])
+        line[row["metric"]] = in_base_units(row)
     return list(found.values())
 
 

@@ -5,7 +5,7 @@ runs with entries of several sizes: a row may stand for a column of other record
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -195,8 +195,7 @@ def printed(expected: pd.DataFrame, table: str) -> list[Printed]:
     for (name, database, records, bits, settings), rows in frame.groupby(keys, sort=False, dropna=False):
         values, rounding = {}, {}
         for row in rows.to_dict("records"):
-            value = next((row[unit] for unit in ("bytes", "seconds") if pd.notna(row[unit])), row["value"])
-            values[row["metric"]] = float(value)
+            values[row["metric"]] = float(in_base_units(row))
             if pd.notna(row["rounding"]):
                 rounding[row["metric"]] = float(row["rounding"])
         parts = config(settings)
@@ -348,6 +347,11 @@ def printed_totals(expected: pd.DataFrame, of_paper: str, table: str) -> dict[Ke
 def printed_rows(expected: pd.DataFrame, of_paper: str, table: str) -> list[dict[str, Any]]:
     """The numbers of one table of a paper."""
     return dicts(expected[(expected["paper"] == of_paper) & (expected["table"].astype(str) == table)])
+
+
+def in_base_units(row: Mapping[str, Any]) -> Any:
+    """A printed number in bytes or seconds, or as it is printed where it is neither."""
+    return next((row[unit] for unit in ("bytes", "seconds") if has(row[unit])), row["value"])
 
 
 def load_contradictions(folder: Path) -> pd.DataFrame:

@@ -5,6 +5,7 @@ binary (1 KB = 1024 B; experiments/expected/README.md), and what we print oursel
 """
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 KIB = 1024
@@ -23,6 +24,12 @@ DECIMAL_TABLES = {("pirana-gbfv", "2.1")}
 def has(value: Any) -> bool:
     """Whether there is a value: neither None nor NaN, which does not equal itself."""
     return value is not None and value == value
+
+
+def total(values: Iterable[float | None]) -> float | None:
+    """The sum; None where a value is missing."""
+    known = list(values)
+    return None if None in known else sum(value for value in known if value is not None)
 
 
 def paper_bytes(paper: str, table: str, unit: str) -> int | None:

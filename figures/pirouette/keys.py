@@ -3,7 +3,7 @@
 The formula counts both halves of every ciphertext. Of all keys together the paper prints a total, in Table 7.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log2
 from typing import Any
 
@@ -16,30 +16,30 @@ from ..lib.paper import printed_rows
 from ..lib.protocols import IDS
 from ..lib.spec import spec
 from ..lib.table import Row, Table
+from ..lib.units import total
 from .parameters import Document, Read, instance
 from .sets import OURS, PAPER, rows
 
 KEYS: dict[str, tuple[str, Read]] = {
-    "blind_rotation_key": ("4 n ℓ N log2 Q", lambda d: 4 * _rotated_bits(d) * _ring_row(d, "rotation")),
+    "blind_rotation_key": ("4 n ℓ N log2 Q", lambda d: 4 * _rotated_bits(d) * _row_bits(d, "rotation")),
     "key_switching_key": ("N ℓ (n + 1) log2 Q", lambda d: _switching_bits(d)),
-    "squaring_key": ("2 N ℓ log2 Q", lambda d: 2 * _ring_row(d, "squaring")),
+    "squaring_key": ("2 N ℓ log2 Q", lambda d: 2 * _row_bits(d, "squaring")),
     "automorphism_keys": (
         "log2 N · 2 N ℓ log2 Q",
-        lambda d: log2(d["layout"]["ring_degree"]) * 2 * _ring_row(d, "automorphism"),
+        lambda d: log2(d["layout"]["ring_degree"]) * 2 * _row_bits(d, "automorphism"),
     ),
-    "ring_switching_key": ("2 N ℓ log2 Q", lambda d: _response_bits(d)),
+    "ring_switching_key": ("2 N ℓ log2 Q", lambda d: 2 * _row_bits(d, "response", of="response")),
 }
 """Keys by the name of their message: the paper's formula and its bits; n is 3 n / 2 where steps take two key bits."""
 ALL = "all_keys"
 SPEC = spec("pirouette/keys", series=series)
 
 
-def _ring_row(description: Document, gadget: str) -> float:
-    """Bits of one half of a gadget's rows."""
-    ring = instance(description, "ring")
-    assert ring is not None
-    digits = description["layout"][f"{gadget}_gadget"]["digits"]
-    return float(digits * ring["dimension"] * ring["log2_modulus"])
+def _row_bits(description: Document, gadget: str, of: str = "ring") -> float:
+    """Bits of one half of a gadget's rows. of: the instance whose modulus they have."""
+    layout, found = description["layout"], instance(description, of)
+    assert found is not None
+    return float(layout["ring_degree"] * layout[f"{gadget}_gadget"]["digits"] * found["log2_modulus"])
 
 
 def _rotated_bits(description: Document) -> float:
@@ -54,13 +54,6 @@ def _switching_bits(description: Document) -> float | None:
         return None
     rows = description["layout"]["ring_degree"] * description["layout"]["switching_gadget"]["digits"]
     return float(rows * (key["dimension"] + 1) * key["log2_modulus"])
-
-
-def _response_bits(description: Document) -> float:
-    response = instance(description, "response")
-    assert response is not None
-    digits = description["layout"]["response_gadget"]["digits"]
-    return float(2 * description["layout"]["ring_degree"] * digits * response["log2_modulus"])
 
 
 def make(inputs: Inputs) -> Table:
@@ -95,14 +88,8 @@ def keys(found: Sequence[Mapping[str, Any]], joined: pd.DataFrame, expected: pd.
             if (full := bits(row["description"])) is not None:
                 numbers = {"both": full / 8, "described": sent.get(name), "measured": got.get(name), "paper": None}
                 own.append({"set": row["set"], "key": name, "formula": formula} | numbers)
-        total = {key: _sum(line[key] for line in own) for key in ("both", "described", "measured")}
-        own.append({"set": row["set"], "key": ALL, "formula": "sum"} | total | {"paper": totals.get(row["protocol"])})
+        sums = {key: total(line[key] for line in own) for key in ("both", "described", "measured")}
+        own.append({"set": row["set"], "key": ALL, "formula": "sum"} | sums | {"paper": totals.get(row["protocol"])})
         lines += [SPEC.row({**row, **line}) for line in own]
         data += own
     return SPEC.table(lines, data)
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    """The sum; None where a value is missing."""
-    known = list(values)
-    return None if None in known else sum(value for value in known if value is not None)

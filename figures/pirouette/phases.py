@@ -18,7 +18,7 @@ from ..lib.marks import provenance
 from ..lib.protocols import STEPS, Steps
 from ..lib.spec import spec
 from ..lib.table import Row, Table
-from ..lib.units import human_seconds
+from ..lib.units import human_seconds, total
 from .steps import PIROUETTE, Document, phase, shown, steps, transforms
 
 NAMES: dict[str, str] = spec("pirouette/steps").words
@@ -81,8 +81,7 @@ def table(every: Sequence[dict[str, Any]], costs: UnitCosts, of: Steps = PIROUET
 def _together(found: Sequence[Document]) -> dict[str, Any]:
     """The sum of some steps; its prediction is None where a step has none."""
     sums: dict[str, Any] = {key: sum(line[key] for line in found) for key in ("ntts", "bound_s", "measured_s")}
-    predicted = [line["predicted_s"] for line in found]
-    return sums | {"predicted_s": None if None in predicted else sum(predicted)}
+    return sums | {"predicted_s": total(line["predicted_s"] for line in found)}
 
 
 SPEC = spec("pirouette/phases", series=series)

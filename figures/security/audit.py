@@ -3,7 +3,7 @@
 A set that cannot run as its paper prints it (Pirouette's tables, the gadget paper's) is a line of security alone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, log2
 from typing import Any
@@ -20,7 +20,7 @@ from ..lib.marks import DEFAULT_FAILURE_TARGET, SYMBOLS
 from ..lib.protocols import IDS, PAPERS, protocol, protocol_name, set_short
 from ..lib.spec import spec
 from ..lib.table import Cell, Table
-from ..lib.units import has, human_bytes, shape_text
+from ..lib.units import has, human_bytes, shape_text, total
 from .document import Audit, load_audit, secret_text, verdict
 from .instances import bits_symbols
 
@@ -139,16 +139,16 @@ def claimed_bytes(
     family = papers.rows(rows)
     for table in INSPIRE_TABLES:
         for column in papers.printed(expected, table):
-            total = column.values.get("total_comm") or _sum(column.values, MESSAGES)
+            claimed = column.values.get("total_comm") or total(column.values.get(key) for key in MESSAGES)
             hits = [ours for ours in papers.matches(column, family) if ours.known.get("total_comm")]
-            off = [abs(log2((ours.known.get("total_comm") or inf) / total)) if total else 0.0 for ours in hits]
+            off = [abs(log2((ours.known.get("total_comm") or inf) / claimed)) if claimed else 0.0 for ours in hits]
             # A column is of one layout; where several sets have its database, it is that of the closest, and of ours,
             # which may differ in what does not change bytes, that with the plainest name.
             closest = [ours for ours, distance in zip(hits, off) if distance == min(off)]
             published = [ours for ours in closest if ours.row["source_kind"] in AS_PUBLISHED]
             for ours in published or sorted(closest, key=lambda ours: len(ours.row["set"]))[:1]:
                 sent = (ours.values, ours.described)
-                add(ours.row["set"], f"{column.database}, Table {table}", total, sent)
+                add(ours.row["set"], f"{column.database}, Table {table}", claimed, sent)
     totals = [(paper, table) for paper, entry in PAPERS.items() for table in entry.get("totals", [])]
     for paper, table in totals:
         printed = papers.printed_totals(expected, paper, table)
@@ -157,15 +157,10 @@ def claimed_bytes(
             if numbers := printed.get(key, {}).get("threads=1"):
                 own = (row["description"] or {}).get("messages", [])
                 sizes = papers.query_sizes(row["transcript"]) if row["status"] == "ok" else {}
-                total = _sum(numbers, ("query_size", "response_size"))
+                claimed = total(numbers.get(key) for key in ("query_size", "response_size"))
                 place = f"{shape_text(*key[:2])}, Table {table}"
-                add(row["set"], place, total, (sizes, papers.query_sizes(own)))
+                add(row["set"], place, claimed, (sizes, papers.query_sizes(own)))
     return found
-
-
-def _sum(values: Mapping[str, float], keys: Iterable[str]) -> float | None:
-    parts = [values.get(key) for key in keys]
-    return None if None in parts else sum(part for part in parts if part is not None)
 
 
 def nearest(owner: str, name: str, predicted: Mapping[str, list[dict[str, Any]]], described: Described) -> str:
