@@ -26,6 +26,7 @@ SMALL = 60
 """Bits of the modulus of vectors, and of most scalars."""
 SPEC = spec("gadget/claims")
 WORLDS: dict[str, dict[str, Any]] = data("gadget")["worlds"]
+"""Our worlds, with what they choose of the vectors: the paper's way, and our kernels at each digit width."""
 RATIOS: dict[str, list[dict[str, Any]]] = data("gadget")["ratios"]
 SHOWN: dict[str, Callable[[float], float]] = {
     "ratio": lambda ratio: ratio,
@@ -116,11 +117,6 @@ def of_records(records: Sequence[Primitive], name: str, **vector: object) -> Sou
     return Source(name, time)
 
 
-def sources(records: Sequence[Primitive]) -> list[Source]:
-    """Our worlds: the paper's way, and our kernels at each digit width."""
-    return [of_records(records, name, **vector) for name, vector in WORLDS.items()]
-
-
 def part_sums(expected: pd.DataFrame) -> list[tuple[str, float]]:
     """Largest difference, in µs, of a sampler's printed sub-algorithms from its printed whole (Tables 2 and 3)."""
     printed = Printed.of(expected)
@@ -140,7 +136,7 @@ def part_sums(expected: pd.DataFrame) -> list[tuple[str, float]]:
 def table(records: Sequence[Primitive], expected: pd.DataFrame, folder: Path) -> Table:
     """Every claim with its values from the paper's own tables and from each of our worlds, and the verdicts."""
     printed = _printed_claims(folder)
-    worlds = [of_paper(expected), *sources(records)]
+    worlds = [of_paper(expected), *(of_records(records, name, **vector) for name, vector in WORLDS.items())]
     lines = []
     for name, claim in CLAIMS.items():
         for source in worlds if claim.everywhere else worlds[:2]:
@@ -158,8 +154,7 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, folder: Path) ->
     agree = "supported" if sums and max(value for _, value in sums) <= 1.01e-4 else "not supported"
     demand = "sums of Table 3 equal Table 2 within 1e-4 µs"
     lines.append(["X36", printed["X36"], demand, worlds[0].name, text, agree])
-    used = [r for r in records if r.name in (SCALAR, VECTOR)]
-    marks, origin = notes(used)
+    marks, origin = notes([r for r in records if r.name in (SCALAR, VECTOR)])
     keys = SPEC.keys
     rows = [SPEC.row(dict(zip(keys, line, strict=True))) for line in lines]
     return SPEC.table(rows, pd.DataFrame(lines, columns=keys), marks, origin=origin)

@@ -15,8 +15,6 @@ from .paper import FAMILIES, PARTS, Printed, base_text, find, part_name, values_
 PRIMITIVE = "decompose-scalar"
 MICRO = 1e6
 SPEC = spec("gadget/scalar")
-
-
 WHOLE, BY_PART = {"2": 60, "4": 102}, {"3": 60, "5": 102}
 """Tables of whole samplers and of sub-algorithms, and the bits of their modulus."""
 Data = list[dict[str, Any]]

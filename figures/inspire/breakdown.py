@@ -20,8 +20,6 @@ from .figure1 import beside, here_labels, missing_text, numbered, of_ours, shown
 
 REST = "rest"
 SIZES = {"upload_keys": ("Keys", "#0072B2"), "upload_query": ("Query", "#56B4E9"), "download": ("Answer", "#E69F00")}
-
-
 REST_LOOK = ("not itemised", "#CFCFCF")
 SPEC = spec("inspire/breakdown")
 
@@ -79,8 +77,7 @@ def draw(data: pd.DataFrame, which: str) -> Figure:
         for axes in (upper, lower):
             axes.grid(False, axis="x")
             axes.set_ylim(0, axes.get_ylim()[1] * 1.04)
-        upper.tick_params(axis="x", length=0)
-        lower.tick_params(axis="x", length=0)
+            axes.tick_params(axis="x", length=0)
     grid[0][0].set_ylabel("Communication (KiB)")
     grid[1][0].set_ylabel("Server's time (ms)")
     figure.align_ylabels(grid[:, 0])

@@ -63,8 +63,7 @@ def lattice_parameters(description: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _security(row: dict[str, Any], instance: str) -> tuple[float | None, str | None]:
     """Bits of an instance and where the figure is from."""
-    found = row.get("security")
-    entries: list[dict[str, Any]] = found if isinstance(found, list) else []
+    entries: list[dict[str, Any]] = row.get("security") or []
     hit: dict[str, Any] = next((entry for entry in entries if entry.get("instance") == instance), {})
     return hit.get("bits"), hit.get("source")
 

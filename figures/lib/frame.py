@@ -68,8 +68,7 @@ def quartiles(samples: list[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _sizes(messages: list[dict[str, Any]], direction: str, phase: str | tuple[str, ...]) -> int:
-    phases = (phase,) if isinstance(phase, str) else phase
+def _sizes(messages: list[dict[str, Any]], direction: str, *phases: str) -> int:
     return sum(m["payload_bytes"] for m in messages if m["direction"] == direction and m["phase"] in phases)
 
 
@@ -88,8 +87,8 @@ def _measured(record: dict[str, Any]) -> dict[str, Any]:
     return {
         "offline_bytes": sum(_sizes(transcript, way, OFFLINE) for way in ("download", "upload")),
         "offline_upload_bytes": _sizes(transcript, "upload", OFFLINE),
-        "upload_bytes": _sizes(transcript, "upload", ("query", "online")),
-        "download_bytes": _sizes(transcript, "download", (ANSWER, "online")),
+        "upload_bytes": _sizes(transcript, "upload", "query", "online"),
+        "download_bytes": _sizes(transcript, "download", ANSWER, "online"),
         "preprocess_s": sum(statistics.median(s) for s in offline) if offline else None,
         "answer_s": median,
         "answer_q1_s": low,

@@ -1,6 +1,7 @@
 """Labels of points that overlap neither each other nor a point, placed one after the other; nothing random."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -66,7 +67,7 @@ def place(axes: Axes, labels: list[Label], obstacles: list[tuple[float, float]],
             return math.inf
         own = _corners(box)
         within = left <= own[0] and own[2] <= right and bottom <= own[1] and own[3] <= top
-        known += HARD * ((not within) + sum(_share(own, each) for each in corners))
+        known += HARD * ((not within) + sum(overlap(own, each) for each in corners))
         # What follows takes longest, and only adds.
         if known >= least:
             return math.inf
@@ -97,18 +98,13 @@ def _box(label: Label, distance: float, angle: int) -> Bbox:
     return Bbox.from_bounds(left, bottom, label.width, label.height)
 
 
-def overlap(a: Bbox, b: Bbox) -> bool:
-    """Whether two boxes share an area."""
-    return _share(_corners(a), _corners(b))
-
-
 def _corners(box: Bbox) -> list[float]:
     """Left, bottom, right, top."""
     return [float(each) for each in box.extents]
 
 
-def _share(a: list[float], b: list[float]) -> bool:
-    """The same of their corners."""
+def overlap(a: Sequence[float], b: Sequence[float]) -> bool:
+    """Whether two boxes with these corners share an area."""
     return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -102,16 +101,15 @@ def _points(axes: Axes, rows: pd.DataFrame, decision: str, smallest: int) -> Non
 def _legend(figure: Figure, rings: list[int], height: float) -> None:
     """What lines and faces say; decisions are named by their panels."""
     plain: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": style.INK, "markersize": 4}
-    handles: list[Artist] = [
-        Line2D([], [], color=style.GREY, linewidth=0.8, label="agreement"),
-        Patch(color=style.LIGHT, label="variance within 1/16"),
+    entries: style.Entries = [
+        (Line2D([], [], color=style.GREY, linewidth=0.8), "agreement"),
+        (Patch(color=style.LIGHT), "variance within 1/16"),
     ]
     if len(rings) > 1:
-        handles.append(Line2D([], [], label=f"ring degree {rings[0]}", **plain))
+        entries.append((Line2D([], [], **plain), f"ring degree {rings[0]}"))
         larger = ", ".join(str(n) for n in rings[1:])
-        handles.append(Line2D([], [], label=f"ring degree {larger}", markerfacecolor="white", **plain))
-    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, 1 - 0.03 / height), "borderaxespad": 0}
-    figure.legend(handles=handles, ncols=len(handles), handletextpad=0.4, columnspacing=1.2, borderpad=0, **place)
+        entries.append((Line2D([], [], markerfacecolor="white", **plain), f"ring degree {larger}"))
+    style.legend(figure, entries, "upper center", (0.5, 1 - 0.03 / height), handletextpad=0.4, columnspacing=1.2)
 
 
 def caption(data: pd.DataFrame, records: Sequence[Primitive]) -> str:

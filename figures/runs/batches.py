@@ -18,8 +18,6 @@ from ..lib.table import Cell, Table
 from ..lib.units import significant
 
 UPDATE = "update_server"
-
-
 SPEC = spec(
     "runs/batches",
     tables=lambda row: Cell(f"{row['tables_rebuilt']} of {row['tables']}" if row.get("tables") else ""),

@@ -70,11 +70,6 @@ def looks(sizes: list[int]) -> dict[int, style.Look]:
     return {size: style.Look(shades[at], MARKERS[at % len(MARKERS)], "-") for at, size in enumerate(sizes)}
 
 
-def records_words(records: int) -> str:
-    """A number of records as a legend writes it."""
-    return rf"$2^{{{log2(records):.0f}}}$ records"
-
-
 def size_words(bits: int) -> str:
     """The size of a record."""
     return human_bytes(bits / 8, 2) if bits % 8 == 0 else f"{bits} bit{'s' if bits > 1 else ''}"
@@ -106,7 +101,8 @@ def draw(data: pd.DataFrame) -> Figure:
         panels[row][0].set_ylabel(ROWS[quantity])
     for column, axis in enumerate(columns):
         along_values(panels[-1][column], data[data["axis"] == axis])
-    entries = [(style.handle(look, markersize=3), records_words(size)) for size, look in looks(sizes).items()]
+    words = {size: rf"$2^{{{log2(size):.0f}}}$ records" for size in sizes}
+    entries = [(style.handle(look, markersize=3), words[size]) for size, look in looks(sizes).items()]
     missing = style.Look(style.GREY, "o", "none")
     entries.append((style.handle(missing, markersize=3, markerfacecolor="white"), "misses a target"))
     handles, labels = zip(*entries, strict=True)

@@ -287,9 +287,9 @@ def test_labels_of_the_figure_overlap_nothing(loaded: Audit) -> None:
     for axes, texts, markers in boxes(figure):
         inside = axes.get_window_extent()
         for one, other in itertools.combinations(texts, 2):
-            assert not labels.overlap(one, other)
+            assert not labels.overlap(one.extents, other.extents)
         for text in texts:
-            assert not any(labels.overlap(text, marker) for marker in markers)
+            assert not any(labels.overlap(text.extents, marker.extents) for marker in markers)
             assert inside.x0 - 1 <= text.x0 and text.x1 <= inside.x1 + 1
             assert inside.y0 - 1 <= text.y0 and text.y1 <= inside.y1 + 1
         assert len(texts) == len(markers)
@@ -322,7 +322,7 @@ def test_labels_find_room_in_a_crowd() -> None:
     labels.place(axes, crowd, [(x / 10, 5.0) for x in range(101)], 7, 4)
     found = [label.box for label in crowd if label.box is not None]
     assert len(found) == 9
-    assert not any(labels.overlap(a, b) for a, b in itertools.combinations(found, 2))
+    assert not any(labels.overlap(a.extents, b.extents) for a, b in itertools.combinations(found, 2))
     again = [labels.Label(f"label {i}", 5 + 0.2 * (i % 3), 5 + 0.3 * (i // 3)) for i in range(9)]
     labels.place(axes, again, [(x / 10, 5.0) for x in range(101)], 7, 4)
     assert all(a.box is not None and b.box is not None and a.box.x0 == b.box.x0 for a, b in zip(crowd, again))
