@@ -10,7 +10,8 @@ A column of a spec is the name of a shared one (lib/specs.toml) or has these key
     plain, spaced             the value as it is, or as it is with spaces for underscores (text is plain anyway)
 
 Cells that are made of more than one value have a maker, which the table's module gives. `csv` lists the columns of the
-data. A note or title may name words in braces that the module fills in; a note without text is left out.
+data. A note or title may name words in braces that the module fills in; a note without text is left out. A spec has
+what the spec `like` of its folder has, where it does not say otherwise itself.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -95,6 +96,7 @@ def spec(place: str, **makers: Maker) -> Spec:
     """The entry `folder/name`, with the makers of its columns by key."""
     folder, name = place.split("/")
     entry = dict(data(folder)[name])
+    entry = data(folder).get(entry.pop("like", ""), {}) | entry
     columns = [_column(each, makers) for each in entry.pop("columns", ())]
     known = {key: entry.pop(key) for key in ("csv", "notes", "status_from") if key in entry}
     return Spec(entry.pop("title", ""), columns, words=entry, **known)
