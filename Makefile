@@ -33,7 +33,7 @@ TFHE := $(shell v=$$(rustc --version 2>/dev/null | cut -d. -f2); test "$${v:-0}"
 DRIVER = exec $(VENV)/python -m pirlab_workflow.reproduce --with-parent \
   --profile="$$PROFILE" --results="$$RESULTS" --figures="$$FIGURES" $(if $(FRESH),--fresh) $(if $(ONLY),--only="$$ONLY")
 
-.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw explorer archive formats check test verify clean
+.PHONY: help tools setup build reproduce plan calibrate search confirm bench reference redraw explorer archive formats check test compiled-tests rust-tests python-tests verify clean
 
 help:
 	@echo 'make reproduce   figures, tables and report of the papers; PROFILE=tiny|quick|laptop|paper (quick)'
@@ -111,8 +111,8 @@ archive: tools
 	git archive --prefix=pirlab-$(COMMIT)/ --output=pirlab-$(COMMIT).tar.gz HEAD
 	@echo 'pirlab-$(COMMIT).tar.gz'
 
-# The program that cargo's and pytest's tests run: the release just built.
-TESTED = PIRLAB_BINARY="$$FOLDER/$(BINARY)"
+# The program that cargo's and pytest's tests run: the release just built. What they call `make` for is no job of this one.
+TESTED = MAKEFLAGS= PIRLAB_BINARY="$$FOLDER/$(BINARY)"
 # A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
 PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
 # The library that our transforms are tested against takes minutes to compile: `make verify` asks for it.
@@ -133,9 +133,18 @@ check: build formats
 	cd impl && $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
 	$(PYTEST) tests/oracle
 
+# Two jobs at a time (`make --jobs=2 test`) keep two cores busy to the end, as `.ci/run` does.
+test: $(if $(PIRLAB_VERIFY),build) formats rust-tests python-tests
+
 # The program is compiled together with the tests of this level, which is faster than one after the other.
-test: $(if $(PIRLAB_VERIFY),build) formats
-	cd impl && $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
+CARGO_TEST = cd impl && $(TESTED) cargo test $(OPTIMISED) --workspace --lib --bins --tests --locked $(ORACLE)
+compiled-tests: tools
+	$(CARGO_TEST) --no-run
+
+rust-tests: compiled-tests
+	$(CARGO_TEST)
+
+python-tests: setup compiled-tests
 	$(PYTEST)
 
 # Also as the tests of other builds run the program, and as users build `ring`, without the oracle.
