@@ -38,7 +38,7 @@ class Steps:
 
     def __init__(self, descriptions: Sequence[dict]) -> None:
         self.layouts = [d["layout"] for d in descriptions]
-        self.rings = Rings.of([d["instances"][0] for d in descriptions])
+        self.rings = Rings.of(descriptions)
         self.norm, self.square_norm, self.random, self.worst = np.array(
             [norms(o["plaintext"]) for o in self.layouts], dtype=float
         ).T

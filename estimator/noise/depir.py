@@ -80,7 +80,7 @@ class Answer:
 
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`value`, before the switch, and `answer`, which decides."""
-    layouts, rings = [d["layout"] for d in descriptions], Rings.of([d["instances"][0] for d in descriptions])
+    layouts, rings = [d["layout"] for d in descriptions], Rings.of(descriptions)
     squares = (
         np.broadcast_to(np.asarray(x, dtype=float), rings.n.shape) for x in (rings.fresh.variance, rings.secret.square)
     )

@@ -48,7 +48,7 @@ def turned(descriptions: Sequence[dict], rings: Rings) -> Floats:
 def hint(descriptions: Sequence[dict]) -> Stage:
     """The product of the hint with the encrypted secret, in plaintexts; a class for each modulus of slots."""
     layouts = [d["layout"] for d in descriptions]
-    rings = Rings.of([d["instances"][1] for d in descriptions])
+    rings = Rings.of(descriptions, 1)
     sums, turns = turned(descriptions, rings), numbers(layouts, "rotations")
     blocks = np.array([-(-o["entries_per_record"] // o["block_rows"]) for o in layouts], dtype=float)
     answers = Answers.of(layouts, rings)

@@ -46,9 +46,9 @@ def _step(rings: Rings, selector: Keys) -> Noise:
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`first_product`, `packing`, `evaluation`, and `switch`, which decides."""
     layouts = [d["layout"] for d in descriptions]
-    rings = Rings.of([d["instances"][0] for d in descriptions])
-    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
-    selector = Keys.of([o["rgsw_gadget"] for o in layouts], rings.modulus)
+    rings = Rings.of(descriptions)
+    keys = Keys.of(layouts, "packing", rings.modulus)
+    selector = Keys.of(layouts, "rgsw", rings.modulus)
     rows, degree = numbers(layouts, "rows"), numbers(layouts, "points")
     p, answers = numbers(layouts, "plain_modulus"), Answers.of(layouts)
 

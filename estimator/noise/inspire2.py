@@ -32,8 +32,8 @@ def _by_class(products: Sequence[Noise], packed: Sequence[Noise]) -> Noise:
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`second_product`, `second_packing`, `second_layer`, which decides digits; then the same of the first layer."""
     layouts = [d["layout"] for d in descriptions]
-    rings = Rings.of([d["instances"][0] for d in descriptions])
-    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
+    rings = Rings.of(descriptions)
+    keys = Keys.of(layouts, "packing", rings.modulus)
     gammas, p = numbers(layouts, "gammas"), numbers(layouts, "plain_modulus")
     return [
         *_second(layouts, rings, keys, gammas),

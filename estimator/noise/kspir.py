@@ -55,14 +55,13 @@ class _Chain:
 
     def __init__(self, descriptions: Sequence[dict]) -> None:
         self.layouts = [d["layout"] for d in descriptions]
-        self.rings = Rings.of([d["instances"][0] for d in descriptions])
+        self.rings = Rings.of(descriptions)
         self.turns = _Turns.of(self.layouts)
         self.giants, self.classes = numbers(self.layouts, "giant_steps"), numbers(self.layouts, "classes")
         self.special = numbers(self.layouts, "special_modulus")
         self.slot_modulus = np.array([o["slot_moduli"][0] for o in self.layouts], dtype=float)
         self.keys = {
-            name: Keys.of([o[f"{name}_gadget"] for o in self.layouts], self.rings.modulus)
-            for name in ("baby", "giant", "selector", "packing")
+            name: Keys.of(self.layouts, name, self.rings.modulus) for name in ("baby", "giant", "selector", "packing")
         }
 
     def turn(self, under: Rings) -> Floats:

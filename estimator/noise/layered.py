@@ -64,8 +64,8 @@ def classes(description: dict) -> list[tuple[float, int, bool]]:
 def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
     """Product of the digits with the second query, packing, and the switch with the decision, in units of q_a."""
     layouts = [d["layout"] for d in descriptions]
-    rings = Rings.of([d["instances"][1] for d in descriptions])
-    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
+    rings = Rings.of(descriptions, 1)
+    keys = Keys.of(layouts, "packing", rings.modulus)
     groups, copies = numbers(layouts, "groups"), numbers(layouts, "copies")
     each = [classes(d) for d in descriptions]
     squares = by_class([[square for square, _, _ in row] for row in each])
@@ -146,7 +146,7 @@ def first_layer(descriptions: Sequence[dict]) -> Stage:
     """The product of the database with the first query, and both of its parts switched to q1; in units of q1."""
     layouts = [d["layout"] for d in descriptions]
     stage = simplepir.first_layer("layered", "first_layer", descriptions, simplepir.records_fill)
-    lwe = Rings.of([d["instances"][0] for d in descriptions])
+    lwe = Rings.of(descriptions)
     switched = numbers(layouts, "switched_modulus")
     shrink = (switched / 2.0**32) ** 2
 

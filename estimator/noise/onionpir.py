@@ -26,14 +26,13 @@ class _Chain:
 
     def __init__(self, descriptions: Sequence[dict]) -> None:
         self.layouts = [d["layout"] for d in descriptions]
-        self.rings = Rings.of([d["instances"][0] for d in descriptions])
+        self.rings = Rings.of(descriptions)
         self.special = np.array(
             [parse_modulus(o["special_modulus"]) if "special_modulus" in o else 1 for o in self.layouts], dtype=float
         )
         self.squares = np.array([digit_squares(d, 0) for d in descriptions])
         self.selector, self.conversion = (
-            Keys.of([o[f"{name}_gadget"] for o in self.layouts], self.rings.modulus)
-            for name in ("selector", "conversion")
+            Keys.of(self.layouts, name, self.rings.modulus) for name in ("selector", "conversion")
         )
         self.unit = np.array([o["further"] == "one-hot" for o in self.layouts])
         self.products, self.dimensions = numbers(self.layouts, "products"), numbers(self.layouts, "dimensions") - 1

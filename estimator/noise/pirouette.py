@@ -50,8 +50,8 @@ class Described:
         layouts = [d["layout"] for d in descriptions]
         rings, small = instances_of(descriptions, "ring"), instances_of(descriptions, lwe)
         n, modulus, mask = numbers(rings, "dimension"), moduli(rings, "modulus"), moduli(layouts, "mask_modulus")
-        keys = {name: keys_of(layouts, name, modulus) for name in ("rotation", "automorphism", "squaring", "rgsw")}
-        keys["response"] = keys_of(layouts, "response", mask)
+        keys = {name: Keys.of(layouts, name, modulus) for name in ("rotation", "automorphism", "squaring", "rgsw")}
+        keys["response"] = Keys.of(layouts, "response", mask)
         fresh, secret, rgsw = lattice.fresh(numbers(rings, "error_stddev")), secret_of(rings), keys["rgsw"].gadget
         rotated = circuit.blind_rotation(
             numbers(small, "dimension"),
@@ -85,10 +85,6 @@ class Described:
         return Described(layouts, n, modulus, setting, words, response, key_squares(rings))
 
 
-def keys_of(layouts: Sequence[dict], name: str, modulus: Objects) -> Keys:
-    return Keys.of([o[f"{name}_gadget"] for o in layouts], modulus)
-
-
 def instances_of(descriptions: Sequence[dict], name: str) -> list[dict]:
     """The instance of that name of each description."""
     return [next(i for i in d["instances"] if i["name"] == name) for d in descriptions]
@@ -114,7 +110,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
 def reduction_of(d: Described, descriptions: Sequence[dict]) -> tuple[Keys, Reduction]:
     """The switch to the small key and to modulus 2N, and the digits of its key."""
     switching = instances_of(descriptions, "key_switching")
-    keys = keys_of(d.layouts, "switching", moduli(switching, "modulus"))
+    keys = Keys.of(d.layouts, "switching", moduli(switching, "modulus"))
     reduction = Reduction(
         n=d.setting.n,
         secret=d.setting.secret,

@@ -111,7 +111,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
 
     Before them `buckets`: a batch whose records cannot be given buckets of their own."""
     layouts = [d["layout"] for d in descriptions]
-    queries, vectors, responses = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(3))
+    queries, vectors, responses = (Rings.of(descriptions, i) for i in range(3))
     answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
     gadgets = Gadgets(layouts, queries.modulus, answers.mask)
 

@@ -54,8 +54,9 @@ class Keys:
     words: list[str]
 
     @staticmethod
-    def of(gadgets: Sequence[dict], modulus: Objects) -> "Keys":
-        """From descriptions `{digits, base_log2, dropped, signed}`, or with a `family` in place of the last."""
+    def of(layouts: Sequence[dict], name: str, modulus: Objects) -> "Keys":
+        """From `{digits, base_log2, dropped, signed}`, or with a `family` in place of the last, in `<name>_gadget`."""
+        gadgets = [o[f"{name}_gadget"] for o in layouts]
         family = np.array(
             [g.get("family") or ("balanced" if g["signed"] else "unsigned") for g in gadgets], dtype=object
         )
@@ -79,13 +80,13 @@ class Rings:
     key_squares: Floats
 
     @staticmethod
-    def of(instances: Sequence[dict]) -> "Rings":
-        """From the instances of the ring's ciphertexts."""
-        stddev = numbers(instances, "error_stddev")
+    def of(descriptions: Sequence[dict], instance: int = 0) -> "Rings":
+        """From the instances of the ring's ciphertexts, in this place of the descriptions."""
+        instances = [d["instances"][instance] for d in descriptions]
         return Rings(
             numbers(instances, "dimension"),
             moduli(instances, "modulus"),
-            lattice.fresh(stddev),
+            lattice.fresh(numbers(instances, "error_stddev")),
             secret_of(instances),
             key_squares(instances),
         )

@@ -39,8 +39,8 @@ def filled_nodes(description: dict) -> float:
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`first_product`, `packing`, and `answer`, which decides."""
     layouts = [d["layout"] for d in descriptions]
-    rings = Rings.of([d["instances"][0] for d in descriptions])
-    keys = Keys.of([o["packing_gadget"] for o in layouts], rings.modulus)
+    rings = Rings.of(descriptions)
+    keys = Keys.of(layouts, "packing", rings.modulus)
     rows, p, answers = numbers(layouts, "items"), numbers(layouts, "plain_modulus"), Answers.of(layouts)
     product, product_bound = rings.product(rows, p)
     packing, packing_bound = rings.cdks(keys, product), rings.cdks(keys, product_bound)

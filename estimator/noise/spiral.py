@@ -24,7 +24,7 @@ def _either(chosen: np.ndarray, yes: Noise, no: Noise) -> Noise:
 def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """From `leaf`, `selector_body` and `selector_mask` to `packing`, modulo q; then `answer`, which decides."""
     layouts = [d["layout"] for d in descriptions]
-    queries, vectors = (Rings.of([d["instances"][i] for d in descriptions]) for i in range(2))
+    queries, vectors = (Rings.of(descriptions, i) for i in range(2))
     answers, p = Answers.of(layouts), numbers(layouts, "plain_modulus")
     gadgets = Gadgets(layouts, queries.modulus, answers.mask)
     variant = np.array([o["variant"] for o in layouts])

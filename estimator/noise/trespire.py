@@ -17,8 +17,8 @@ from . import lattice
 from .circuit_selection import Setting
 from .error import Noise, ratio
 from .lattice import ProductNoise, RgswNoise
-from .pirouette import Described, keys_of, reduction_of, selection
-from .ring_setting import Floats, numbers
+from .pirouette import Described, reduction_of, selection
+from .ring_setting import Floats, Keys, numbers
 from .stage import Decision, Stage, stages
 
 #: Bits of a byte after MixColumns that are sums of five bits of S-boxes, and of seven; what each sums.
@@ -35,7 +35,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     """`first_sbox`, then from RGSW rows between rounds to `round_input`, which decides; `rgsw_input`; the selection."""
     d = Described.of(descriptions, "key_switching")
     switched, reduction = reduction_of(d, descriptions)
-    rounds = keys_of(d.layouts, "rounds", d.modulus)
+    rounds = Keys.of(d.layouts, "rounds", d.modulus)
     setting = replace(
         d.setting,
         rgsw=rounds.gadget,
