@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..modulus import parse_modulus
 from .error import Noise, ratio
 from .hintlesspir import digit_squares
 from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
@@ -33,16 +34,14 @@ def norms(plaintext: dict) -> tuple[float, float, float, float]:
             return norm, square, square / norm / 12, (49 / 2) ** 2 / norm
 
 
-class Steps:
-    """Variances in units of q, over arrays of descriptions."""
+class Switches:
+    """Variances of key switches in units of q, over arrays of descriptions."""
 
     def __init__(self, descriptions: Sequence[dict]) -> None:
         self.layouts = [d["layout"] for d in descriptions]
         self.rings = Rings.of(descriptions)
-        self.norm, self.square_norm, self.random, self.worst = np.array(
-            [norms(o["plaintext"]) for o in self.layouts], dtype=float
-        ).T
-        self.special = np.array([o.get("special_modulus", 1) for o in self.layouts], dtype=float)
+        special = [parse_modulus(o["special_modulus"]) if "special_modulus" in o else 1 for o in self.layouts]
+        self.special = np.array(special, dtype=float)
         self.digits = np.array([digit_squares(d, 0) for d in descriptions])
 
     @property
@@ -50,17 +49,27 @@ class Steps:
         """The digits of key switches."""
         return [f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues" for o in self.layouts]
 
-    def weighted(self, under: Rings) -> Floats:
-        """The variance of the rounding of a mask and a body."""
-        return np.asarray((1 + under.n * np.asarray(under.secret.square)) / 12)
-
     def switch_key(self, under: Rings) -> Floats:
         """What the key of a switch adds."""
         return np.asarray(under.n * np.asarray(under.fresh.variance) * self.digits / self.special**2)
 
     def switch(self, under: Rings) -> Floats:
         """What a key switch adds."""
-        return np.asarray(self.switch_key(under) + np.where(self.special > 1, self.weighted(under), 0.0))
+        return np.asarray(self.switch_key(under) + np.where(self.special > 1, under.rounding, 0.0))
+
+
+class Steps(Switches):
+    """Variances in units of q, over arrays of descriptions."""
+
+    def __init__(self, descriptions: Sequence[dict]) -> None:
+        super().__init__(descriptions)
+        self.norm, self.square_norm, self.random, self.worst = np.array(
+            [norms(o["plaintext"]) for o in self.layouts], dtype=float
+        ).T
+
+    def fresh(self, under: Rings) -> Floats:
+        """A fresh ciphertext."""
+        return np.asarray(np.asarray(under.fresh.variance) + 1 / 12)
 
     def answer(self, under: Rings, variance: Floats) -> Noise:
         """A sum of that variance, in units of the distance of messages, after the switch if there is one."""

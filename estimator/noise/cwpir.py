@@ -44,10 +44,10 @@ class _Chain(Steps):
 
     def bit(self, under: Rings) -> Floats:
         """A bit of a word; a polynomial in |s(zeta)|^2, the constant first, by rows."""
-        parts, fresh = 2.0**self.depth, np.asarray(under.fresh.variance) + 1 / 12
+        parts = 2.0**self.depth
         linear = np.where(self.special > 1, self.depth / 12, 0.0)
-        key = under.n * np.asarray(under.secret.square)
-        return np.array([fresh / parts + (parts - 1) * self.switch(under) - linear * key, linear])
+        constant = self.fresh(under) / parts + (parts - 1) * self.switch(under) - linear * under.key
+        return np.array([constant, linear])
 
     def expansion(self, under: Rings) -> Floats:
         """The same in the mean over roots."""
@@ -70,7 +70,7 @@ class _Chain(Steps):
 
     def selection(self, under: Rings, any_key: bool = False) -> Floats:
         """A selected item."""
-        key, bit = under.n * np.asarray(under.secret.square), self.bit(under)
+        key, bit = under.key, self.bit(under)
         out = np.zeros_like(key)
         for operator, weight in set(zip(self.operators.tolist(), self.weight.tolist())):
             alike = operator == "arithmetic" and weight > 1

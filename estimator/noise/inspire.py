@@ -55,7 +55,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     product, product_bound = rings.product(rows, p)
     packing = rings.inspiring(keys, rings.n, product)
     packing_bound = rings.inspiring(keys, rings.n, product_bound)
-    packed = rings.inspiring(keys, rings.n, Noise(0.0))
+    packed = rings.inspiring(keys, rings.n)
     step, steps = _step(rings, selector), degree - 1
     evaluation = packing.scaled(degree) + step.scaled(steps)
     whitened = np.array([bool(o.get("whitened")) for o in layouts])
@@ -64,7 +64,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     def evaluated(under: Rings) -> Noise:
         """For any data, at the worst point."""
         products = product_bound.scaled(np.where(whitened, degree, degree**2))
-        packings = under.inspiring(keys, under.n, Noise(0.0)).scaled(coherent)
+        packings = under.inspiring(keys, under.n).scaled(coherent)
         return products + packings + _step(under, selector).scaled(at_points(selector, steps)[:, 0])
 
     switched_bound, key = answers.switched_bound(rings, evaluated)

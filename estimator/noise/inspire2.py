@@ -55,7 +55,7 @@ def _second(layouts: Sequence[dict], rings: Rings, keys: Keys, gammas: Floats) -
 
     def packed(under: Rings) -> list[Noise]:
         """The noise that packing adds to both classes."""
-        switches = [under.inspiring(keys, gammas[:, i], Noise(0.0)) for i in (1, 2)]
+        switches = [under.inspiring(keys, gammas[:, i]) for i in (1, 2)]
         return [each.scaled(np.where(whole, 0.0, 1.0)) for each in switches]
 
     added = packed(rings)
@@ -94,7 +94,6 @@ def _first(layouts: Sequence[dict], rings: Rings, keys: Keys, gamma: Floats, p: 
             decision=Decision(
                 to.threshold(p), {"cells of a record": numbers(layouts, "copies"), "entries of a cell": gamma}, key=key
             ),
-            common_share=lattice.mean_in_common(keys.gadget)
-            * to.share(rings, rings.inspiring(keys, gamma, Noise(0.0)), packing),
+            common_share=lattice.mean_in_common(keys.gadget) * to.share(rings, rings.inspiring(keys, gamma), packing),
         ),
     ]

@@ -68,7 +68,7 @@ class _Chain:
         """What a turn of the query adds."""
         rows = under.fresh.scaled(1 / self.special**2)
         switch = lattice.rlwe_key_switch(under.n, self.keys["baby"].gadget, rows, under.secret)
-        return np.asarray(switch.variance) + (1 + under.n * np.asarray(under.secret.square)) / 12
+        return np.asarray(np.asarray(switch.variance) + under.rounding)
 
     def fresh(self, under: Rings) -> Floats:
         """A query's error, and the rounding of q z / t."""

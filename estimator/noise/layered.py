@@ -122,16 +122,15 @@ def _hints(noise: Noise) -> Noise:
 
 def _packing(layouts: Sequence[dict], rings: Rings, keys: Keys, answer: Floats) -> Noise:
     """The noise that packing adds to each class of digits. answer: 1 for the answer's digits."""
-    nothing = Noise(0.0)
-    inspiring = np.asarray(rings.inspiring(keys, rings.n, nothing).variance)
-    tree = np.asarray(rings.cdks(keys, nothing).variance)
+    inspiring = np.asarray(rings.inspiring(keys, rings.n).variance)
+    tree = np.asarray(rings.cdks(keys).variance)
     # A traced sample leaves n - 1 key switches' noise on the mean coefficient that is not its own.
-    switch = np.asarray(lattice.inspiring(rings.n, 2.0, keys.gadget, rings.fresh, rings.secret).variance)
+    switch = np.asarray(rings.inspiring(keys, 2.0).variance)
     by_cdks = np.array([o["packing"] == "cdks" for o in layouts])
     body = np.array([body_of(o) for o in layouts])
     samples = numbers(layouts, "answer_digits")
     moved = np.where(body == TRACED, switch * (rings.n - 1), 0.0)
-    packed = np.asarray(rings.inspiring(keys, numbers(layouts, "body_gamma"), nothing).variance)
+    packed = np.asarray(rings.inspiring(keys, numbers(layouts, "body_gamma")).variance)
     # Merged, every coefficient of the first ciphertext has the noise of two packings.
     inspiring = np.where(body == MERGED, 2.0, 1.0) * inspiring
     hints = np.where(by_cdks, tree, inspiring) + samples * moved
@@ -149,16 +148,12 @@ def first_layer(descriptions: Sequence[dict]) -> Stage:
     lwe = Rings.of(descriptions)
     switched = numbers(layouts, "switched_modulus")
     shrink = (switched / 2.0**32) ** 2
-
-    def rounding(under: Rings) -> Noise:
-        return Noise((1 + under.n * np.asarray(under.secret.square)) / 12)
-
     assert stage.bound is not None and stage.decision is not None
     product_bound = stage.bound.scaled(shrink)
-    bound, key = bound_by_key(lambda under: product_bound + rounding(under), lwe)
+    bound, key = bound_by_key(lambda under: product_bound + Noise(under.rounding), lwe)
     return replace(
         stage,
-        noise=stage.noise.scaled(shrink[:, None]) + Noise(np.asarray(rounding(lwe).variance)[:, None]),
+        noise=stage.noise.scaled(shrink[:, None]) + Noise(lwe.rounding[:, None]),
         bound=bound,
         decision=replace(
             stage.decision,

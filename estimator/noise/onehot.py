@@ -34,10 +34,6 @@ class _Chain(Steps):
         self.mean = entries / numbers(layouts, "answer_ciphertexts")
         self.most = np.minimum(entries, numbers(layouts, "plaintext_slots") / rows)
 
-    def fresh(self, under: Rings) -> Floats:
-        """A selector."""
-        return np.asarray(np.asarray(under.fresh.variance) + 1 / 12)
-
     def column(self, under: Rings, any_data: bool = False) -> Floats:
         """What diagonals select of one entry."""
         fresh, switch = self.fresh(under), self.switch(under)
@@ -57,8 +53,8 @@ class _Chain(Steps):
 
     def sum(self, under: Rings, any_data: bool = False) -> Floats:
         """The products with the row selector of all entries in one answer, turned and added."""
-        key, switch = under.n * np.asarray(under.secret.square), self.switch(under)
-        cross = under.n * self.square_norm / self.norm * self.weighted(under)
+        key, switch = under.key, self.switch(under)
+        cross = under.n * self.square_norm / self.norm * under.rounding
         own = cross * self.fresh(under) + (1 + key + 2 * key**2) / 12 + switch
         entries = self.most if any_data else self.mean
         together = entries**2 if any_data else entries

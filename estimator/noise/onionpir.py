@@ -10,10 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..modulus import parse_modulus
 from . import lattice
+from .bfv import Switches
 from .error import Noise
-from .hintlesspir import digit_squares
 from .lattice import RgswNoise
 from .lattice.conversion import converted_product
 from .respire import CONSTANT_TERMS, OPENED, first_dimension
@@ -21,16 +20,11 @@ from .ring_setting import Answers, Floats, Keys, Rings, bound_by_key, numbers
 from .stage import Decision, Stage, stages
 
 
-class _Chain:
+class _Chain(Switches):
     """Variances in units of q, over arrays of descriptions."""
 
     def __init__(self, descriptions: Sequence[dict]) -> None:
-        self.layouts = [d["layout"] for d in descriptions]
-        self.rings = Rings.of(descriptions)
-        self.special = np.array(
-            [parse_modulus(o["special_modulus"]) if "special_modulus" in o else 1 for o in self.layouts], dtype=float
-        )
-        self.squares = np.array([digit_squares(d, 0) for d in descriptions])
+        super().__init__(descriptions)
         self.selector, self.conversion = (
             Keys.of(self.layouts, name, self.rings.modulus) for name in ("selector", "conversion")
         )
@@ -39,17 +33,14 @@ class _Chain:
 
     def leaf(self, under: Rings) -> Noise:
         """A ciphertext of the expansion: of the first dimension, or a row of a selector."""
-        key = under.n * np.asarray(under.fresh.variance) * self.squares / self.special**2
-        division = np.where(self.special > 1, (1 + under.n * np.asarray(under.secret.square)) / 12, 0.0)
         depth = numbers(self.layouts, "expansion_depth")
-        return lattice.expansion(depth, Noise(key + division), under.fresh).everywhere
+        return lattice.expansion(depth, Noise(self.switch(under)), under.fresh).everywhere
 
     def mask(self, under: Rings) -> Noise:
         """A selector's row of -s times its message: a product with RGSW(-s), whose dropped digits meet s and s^2."""
         exact = replace(self.conversion.gadget, error_square=0.0, error_mean=0.0)
         row = lattice.rlwe_to_rgsw_row(under.n, exact, under.fresh, under.secret, self.leaf(under))
-        key = under.n * np.asarray(under.secret.square)
-        return row + Noise(np.asarray(self.conversion.gadget.error_square) * (key + 2 * key**2))
+        return row + Noise(np.asarray(self.conversion.gadget.error_square) * (under.key + 2 * under.key**2))
 
     def first(self, under: Rings) -> tuple[Noise, Noise]:
         """A column of the first dimension, and its bound."""
@@ -84,16 +75,12 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     folded_bound = Noise(errors.folded(rings, first_bound, any_column=True).variance, "bound")
     # Columns that are missing take no products with unit vectors.
     partial = errors.unit & (numbers(layouts, "columns") < np.exp2(numbers(layouts, "column_bits")))
-    digits = [f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues" for o in layouts]
-    body, t = (
-        numbers([{"b": o.get("body_modulus", 2.0**128)} for o in layouts], "b"),
-        numbers(layouts, "message_modulus"),
-    )
+    body = np.array([o.get("body_modulus", 2.0**128) for o in layouts], dtype=float)
     terms: Floats = CONSTANT_TERMS * rows
     opened = CONSTANT_TERMS * OPENED
     return [
-        stage("leaf", errors.leaf(rings), digits=digits, terms=CONSTANT_TERMS * np.minimum(rows, OPENED)),
-        stage("selector_body", errors.leaf(rings), digits=digits, present=selects, terms=opened),
+        stage("leaf", errors.leaf(rings), digits=errors.words, terms=CONSTANT_TERMS * np.minimum(rows, OPENED)),
+        stage("selector_body", errors.leaf(rings), digits=errors.words, present=selects, terms=opened),
         stage("selector_mask", errors.mask(rings), digits=errors.conversion.words, present=selects, terms=opened),
         stage("first_dimension", first, first_bound, digits="centred digits of records", terms=terms),
         stage("folding", folded, folded_bound, digits=errors.selector.words, terms=terms, bound_where=partial),
@@ -111,7 +98,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
                 },
                 key=key,
                 # Bodies may be rounded to a few times t.
-                rounded=t / (2 * body),
+                rounded=numbers(layouts, "message_modulus") / (2 * body),
             ),
         ),
     ]

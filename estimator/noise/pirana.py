@@ -48,9 +48,8 @@ class _Chain(Steps):
 
     def selection(self, under: Rings) -> Floats:
         """A selected column."""
-        fresh = np.asarray(under.fresh.variance) + 1 / 12
-        key = under.n * np.asarray(under.secret.square)
-        cross = 2 * fresh * under.n * self.square_norm / self.norm * self.weighted(under)
+        fresh, key = self.fresh(under), under.key
+        cross = 2 * fresh * under.n * self.square_norm / self.norm * under.rounding
         product = cross + (1 + key + 2 * key**2) / 12 + self.switch(under)
         return np.asarray(np.where(self.weight > 1, product, fresh))
 

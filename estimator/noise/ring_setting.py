@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..modulus import parse_modulus
 from ..secret import coordinate
 from . import lattice
-from .error import Noise, ratio
+from .error import NOTHING, Noise, ratio
 from .lattice import GadgetNoise, Secret
 from .tails import KeyLength
 
@@ -91,11 +91,21 @@ class Rings:
             key_squares(instances),
         )
 
-    def inspiring(self, keys: Keys, gamma: Floats | float, noise: Noise) -> Noise:
+    @property
+    def key(self) -> Floats:
+        """N E[s^2], the mean of |s(zeta)|^2 over the roots zeta of X^N + 1."""
+        return np.asarray(self.n * np.asarray(self.secret.square))
+
+    @property
+    def rounding(self) -> Floats:
+        """The variance of the rounding of a mask and a body."""
+        return np.asarray((1 + self.key) / 12)
+
+    def inspiring(self, keys: Keys, gamma: Floats | float, noise: Noise = NOTHING) -> Noise:
         """Noise after packing gamma ciphertexts by InspiRING."""
         return lattice.inspiring(self.n, gamma, keys.gadget, self.fresh, self.secret, noise)
 
-    def cdks(self, keys: Keys, noise: Noise) -> Noise:
+    def cdks(self, keys: Keys, noise: Noise = NOTHING) -> Noise:
         """Noise after packing by CDKS."""
         return lattice.cdks(self.n, keys.gadget, self.fresh, self.secret, noise)
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from . import lattice
-from .error import Noise
 from .ring_setting import Answers, Keys, Rings, numbers
 from .stage import Decision, Stage, stages
 
@@ -45,7 +44,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     product, product_bound = rings.product(rows, p)
     packing, packing_bound = rings.cdks(keys, product), rings.cdks(keys, product_bound)
     switched_bound, key = answers.switched_bound(rings, lambda under: under.cdks(keys, product_bound))
-    tree = answers.share(rings, rings.cdks(keys, Noise(0.0)), packing)
+    tree = answers.share(rings, rings.cdks(keys), packing)
     empty = 1 - np.array([filled_nodes(d) for d in descriptions])
     stage = stages("simpleypir")
     return [
