@@ -21,7 +21,7 @@ import numpy as np
 from . import simplepir
 from .error import Noise
 from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
-from .stage import NEVER, Chance, Decision, Stage, by_class, stages, words
+from .stage import NEVER, Chance, Decision, Stage, stages, words
 
 #: Bits of a word of the hint, which counts as centred.
 WORD_BITS = 32
@@ -57,14 +57,14 @@ def hint(descriptions: Sequence[dict]) -> Stage:
     def switched(under: Rings, variance: Floats, t: Floats) -> Noise:
         return answers.messages(under, Noise(variance), t)
 
-    random = [switched(rings, rings.n * (t**2 - 1) / 12 * sums, t) for t in moduli.T]
+    random = [np.asarray(switched(rings, rings.n * (t**2 - 1) / 12 * sums, t).variance) for t in moduli.T]
     largest = np.max(moduli, axis=1)
     any_data = rings.n * np.floor(largest / 2) ** 2 * turns * sums
     bound, key = bound_by_key(lambda under: switched(under, any_data, largest), rings)
     counts = np.broadcast_to((rings.n * blocks)[:, None], moduli.shape)
     return stages("hintlesspir")(
         "hint",
-        Noise(np.stack([np.asarray(each.variance) for each in random], axis=1)),
+        Noise(np.stack(random, axis=1)),
         bound,
         digits=[
             f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues of public masks"
@@ -72,12 +72,8 @@ def hint(descriptions: Sequence[dict]) -> Stage:
         ],
         decision=Decision(
             threshold=0.5,
-            union={
-                "blocks of a record": blocks,
-                "coefficients": rings.n,
-                "moduli of slots": np.full(len(layouts), moduli.shape[1]),
-            },
-            counts=by_class(counts.tolist()),
+            union={"blocks of a record": blocks, "coefficients": rings.n, "moduli of slots": moduli.shape[1]},
+            counts=counts,
             key=key,
         ),
         terms=rings.n * np.where(turns > 1, numbers([o["automorphism_gadget"] for o in layouts], "digits"), 1),

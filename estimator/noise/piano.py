@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .ring_setting import numbers
-from .stage import Chance
-from .stage import words as stage_words
+from .stage import Chance, words
 
 
 def chain(descriptions: Sequence[dict]) -> list[Chance]:
@@ -25,8 +24,7 @@ def chain(descriptions: Sequence[dict]) -> list[Chance]:
     log2_spares = np.log2(chunks) + (over - mean - over * np.log(over / mean)) / np.log(2)
     # No entry is asked for twice: as many spare hints as a chunk has entries never run out.
     log2_spares = np.where(spares >= np.minimum(window, chunk), -np.inf, np.minimum(log2_spares, 0.0))
-    words = stage_words("piano")
     return [
-        Chance("hints", **words["hints"], log2_failure=np.minimum(log2_hints, 0.0), over="windows"),
-        Chance("spare_hints", **words["spare_hints"], log2_failure=log2_spares, over="windows"),
+        Chance("hints", **words("piano")["hints"], log2_failure=np.minimum(log2_hints, 0.0), over="windows"),
+        Chance("spare_hints", **words("piano")["spare_hints"], log2_failure=log2_spares, over="windows"),
     ]

@@ -14,10 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from .bfv import Steps
-from .respire import log2_unassigned
+from .respire import buckets
 from .ring_setting import Floats, Rings, numbers
 from .stage import Chance, Stage, stages
-from .stage import words as stage_words
 
 
 def turns(layout: dict, full: bool) -> tuple[float, float, float]:
@@ -71,13 +70,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     rings, layouts, stage = errors.rings, errors.layouts, stages("pirana")
     batches = [o if "buckets" in o else {"batch_queries": 1, "buckets": 1, "copies": 1} for o in layouts]
     return [
-        Chance(
-            "buckets",
-            **stage_words("pirana")["buckets"],
-            log2_failure=[log2_unassigned(o["batch_queries"], o["buckets"], o["copies"]) for o in batches],
-            over="batches",
-            present=[o["buckets"] > 1 for o in batches],
-        ),
+        buckets("pirana", batches),
         stage("selection", errors.messages(errors.selection), digits=errors.words, terms=rings.n),
         *errors.decided(errors.sum, stage),
     ]

@@ -37,7 +37,7 @@ def _rgsw_row(s: Settings) -> Stage:
     return _stage(
         "row",
         lattice.trace(log2(s.n), switch, _rotated(s)).kept,
-        common_share=float(np.divide(gadget.mean, gadget.square)),
+        common_share=float(lattice.mean_in_common(gadget)),
     )
 
 
@@ -103,7 +103,7 @@ def failure_stages(s: Settings) -> list[Stage]:
         floors, bits = _floor_inputs(s), int(s["digit_bits"])
         seen = floors[0].first
         gadget = s.gadget_of("switch", parse_modulus(s["switch_modulus"]))
-        common = float(np.divide(gadget.mean, gadget.square))
+        common = float(lattice.mean_in_common(gadget))
     if decision in ("floor", "digit"):
         taken = floors[:1] if decision == "floor" else floors[:-1]
         classes = [(floor.second, 1.0) for floor in taken]

@@ -20,8 +20,7 @@ from . import lattice
 from .error import Noise, ratio
 from .lattice import GadgetNoise
 from .ring_setting import Answers, Floats, Rings, bound_by_key, moduli, numbers
-from .stage import Chance, Decision, Stage, stages
-from .stage import words as stage_words
+from .stage import Chance, Decision, Stage, stages, words
 
 #: A third of the noise of an expanded ciphertext is on the coefficients that the expansion keeps.
 CONSTANT_TERMS = 9
@@ -84,9 +83,11 @@ class _Errors:
         project = lattice.trace(slots, switch("selector_expansion", queries.fresh))
         widen = switch("vector", vectors.fresh)
         small = lattice.ring_switch(n, gadgets.of["response"], responses.fresh, vectors.secret)
-        # Other slots that share the ring element, and other parts of a vector, which a response's body also carries.
-        crowd = _crowd(layouts)
-        shared = project.everywhere.scaled(crowd["slots"] - 1) + widen.scaled(crowd["elements"] - 1)
+        # Other slots that share the ring element, and other elements of a vector, which a body of the fullest response
+        # also carries.
+        crowd, each = numbers(layouts, "queries") * numbers(layouts, "slots"), numbers(layouts, "slots_per_body")
+        elements = np.minimum(np.ceil(crowd / each), numbers(layouts, "vector_length"))
+        shared = project.everywhere.scaled(np.minimum(crowd, each) - 1) + widen.scaled(elements - 1)
         steps = [
             cmux.scaled(numbers(layouts, "column_bits")),
             cmux.scaled(numbers(layouts, "position_bits")),
@@ -125,20 +126,20 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     rows = numbers(layouts, "rows")
     leaves, selectors = CONSTANT_TERMS * np.minimum(rows, OPENED), CONSTANT_TERMS * OPENED
     selects = numbers(layouts, "column_bits") + numbers(layouts, "position_bits") > 0
-    words = gadgets.words
+    digits = gadgets.words
     on_the_way = {"folding": "selector", "rotation": "selector", "projection": "selector_expansion", "vector": "vector"}
     stage = stages("respire")
     return [
-        _buckets(layouts),
-        stage("leaf", errors.leaf, digits=words("leaf_expansion"), terms=leaves),
+        buckets("respire", layouts),
+        stage("leaf", errors.leaf, digits=digits("leaf_expansion"), terms=leaves),
         stage(
             "selector_body",
             errors.selector_body,
-            digits=words("selector_expansion"),
+            digits=digits("selector_expansion"),
             present=selects,
             terms=selectors,
         ),
-        stage("selector_mask", errors.selector_mask, digits=words("conversion"), present=selects, terms=selectors),
+        stage("selector_mask", errors.selector_mask, digits=digits("conversion"), present=selects, terms=selectors),
         stage(
             "first_dimension",
             errors.first,
@@ -147,33 +148,31 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             terms=CONSTANT_TERMS * rows,
         ),
         *(
-            stage(name, noise, Noise(worst.variance, "bound"), digits=words(gadget), terms=CONSTANT_TERMS * rows)
+            stage(name, noise, Noise(worst.variance, "bound"), digits=digits(gadget), terms=CONSTANT_TERMS * rows)
             for (name, gadget), noise, worst in zip(on_the_way.items(), errors.after, errors.after_bound)
         ),
         stage(
             "answer",
             errors.answer,
             answer_bound,
-            digits=words("response"),
+            digits=digits("response"),
             decision=Decision(
                 answers.threshold(p),
                 {"slots of a record": numbers(layouts, "slots"), "coefficients": numbers(layouts, "response_degree")},
                 key=key,
             ),
-            common_share=np.asarray(gadgets.of["response"].mean)
-            / np.asarray(gadgets.of["response"].square)
+            common_share=lattice.mean_in_common(gadgets.of["response"])
             * np.asarray(errors.small.variance)
             / np.asarray(errors.answer.variance),
         ),
     ]
 
 
-def _buckets(layouts: Sequence[dict]) -> Chance:
+def buckets(chain: str, layouts: Sequence[dict]) -> Chance:
+    """A batch whose records cannot all have a bucket of their own."""
     failures = [log2_unassigned(o["batch_queries"], o["buckets"], o["copies"]) for o in layouts]
     present = [o["buckets"] > 1 for o in layouts]
-    return Chance(
-        "buckets", **stage_words("respire")["buckets"], log2_failure=failures, over="batches", present=present
-    )
+    return Chance("buckets", **words(chain)["buckets"], log2_failure=failures, over="batches", present=present)
 
 
 EXACT = 512
@@ -243,13 +242,3 @@ def first_dimension(
     filled = 1 / (1 + numbers(layouts, "waste"))
     random = each.scaled(filled * terms * np.asarray(lattice.uniform_square(p, balanced=True)))
     return random, Noise(each.scaled(terms * (p / 2) ** 2).variance, "bound")
-
-
-def _crowd(layouts: Sequence[dict]) -> dict[str, Floats]:
-    """Slots that share a ring element of the fullest response, and elements that share a mask."""
-    slots = numbers(layouts, "queries") * numbers(layouts, "slots")
-    each = numbers(layouts, "slots_per_body")
-    return {
-        "slots": np.minimum(slots, each),
-        "elements": np.minimum(np.ceil(slots / each), numbers(layouts, "vector_length")),
-    }

@@ -44,30 +44,31 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     )
     fresh = RgswNoise(setting.fresh, setting.fresh)
     of_first = lattice.converted_product(setting.n, setting.rgsw, fresh, setting.secret)
-    present = numbers(d.layouts, "index_bits") > 0
-    boxes = {
-        "first_sbox": (_look_up(setting, of_first, fresh, 0.5), _look_up(setting, of_first, fresh, 1.0)),
-        "sbox": (
-            _look_up(setting, setting.product, setting.rows_made, 0.5),
-            _look_up(setting, setting.product, setting.rows_made, 1.0),
-        ),
-    }
-    # A bit's sum and its share of the bits that are converted, for each kind of S-box.
-    sums, shares = _sums(d, boxes, reduction.added), _shares(d)
-    last = _inputs(d, boxes["sbox"][0], 1.0, reduction.added)[:, None]
-    last_bound = _inputs(d, boxes["sbox"][1], 1.0, reduction.added)[:, None]
     bits = numbers(d.layouts, "index_bits")
+    present = bits > 0
+    # Each pair is over random bits and for any; the first round has one of its own.
+    first, boxes = (
+        (_look_up(setting, product, rows, 0.5), _look_up(setting, product, rows, 1.0))
+        for product, rows in ((of_first, fresh), (setting.product, setting.rows_made))
+    )
+    # A bit's sum and its share of the bits that are converted, for each kind of S-box.
+    sums, sums_bound = (
+        np.stack([_inputs(d, box, terms, reduction.added) for box in pair for _, terms in _MIXED], axis=1)
+        for pair in zip(first, boxes)
+    )
+    shares = _shares(d)
+    last, last_bound = (_inputs(d, box, 1.0, reduction.added)[:, None] for box in boxes)
     rows = 7.0 * numbers([o["rounds_gadget"] for o in d.layouts], "digits")
     words = rounds.words
     return [
-        _stage("first_sbox", boxes["first_sbox"][0], digits=words, present=present),
+        _stage("first_sbox", first[0], digits=words, present=present),
         _stage("round_row", setting.rows_made.body, digits=d.words["automorphism"], terms=rows, present=present),
         _stage("round_row_secret", setting.rows_made.mask, digits=d.words["squaring"], terms=rows, present=present),
-        _stage("sbox", boxes["sbox"][0], digits=words, terms=rows, present=present),
+        _stage("sbox", boxes[0], digits=words, terms=rows, present=present),
         _stage(
             "round_input",
-            Noise(sums[0]),
-            Noise(sums[1], "bound"),
+            Noise(sums),
+            Noise(sums_bound, "bound"),
             digits=switched.words,
             decision=Decision(setting.rgsw_spacing / 2, {"converted bits": shares.sum(axis=1)}, shares, d.mixed_inputs),
             present=present,
@@ -89,14 +90,10 @@ def _look_up(setting: Setting, product: ProductNoise, rows: RgswNoise, ones: flo
 
     Half of the differences that the first CMUX decomposes are Q/2, the others zero; the table has no mask.
     """
-    halves = _halves(setting)
+    # Squares of the digits of Q/2: a quarter of each base's square at most, three times those of a uniform number.
+    halves = 3 * np.asarray(setting.rgsw.square)
     first = Noise(np.asarray(setting.n) / 2 * halves * np.asarray(rows.body.variance))
     return product.added(ones).scaled(_PRODUCTS) + first
-
-
-def _halves(setting: Setting) -> Floats:
-    """Squares of the digits of Q/2: a quarter of each base's square at most, three times those of a uniform number."""
-    return 3 * np.asarray(setting.rgsw.square)
 
 
 def _inputs(d: Described, box: Noise, terms: float, added: Noise) -> Floats:
@@ -104,15 +101,6 @@ def _inputs(d: Described, box: Noise, terms: float, added: Noise) -> Floats:
     shrink = np.square(ratio(2 * d.n.astype(object), d.modulus))
     summed = box.scaled(terms) + d.setting.fresh
     return np.asarray(summed.variance) * shrink + np.asarray(added.variance)
-
-
-def _sums(d: Described, boxes: dict[str, tuple[Noise, Noise]], added: Noise) -> tuple[Floats, Floats]:
-    """Variances of the inputs of rounds, over random bits and for any, by class."""
-    first, second = (
-        np.stack([_inputs(d, box[k], terms, added) for box in boxes.values() for _, terms in _MIXED], axis=1)
-        for k in (0, 1)
-    )
-    return first, second
 
 
 def _shares(d: Described) -> Floats:
