@@ -67,9 +67,7 @@ class Decision:
         rest = np.maximum(bounds - rounded[:, None] ** 2 / 3, np.finfo(float).tiny)
         if self.key is None:
             return self, threshold - rounded, rest
-        share = np.asarray(self.key.share, dtype=float)
-        share = share[:, None] if share.ndim == 1 else share
-        return replace(self, key=replace(self.key, share=share * bounds / rest)), threshold - rounded, rest
+        return replace(self, key=replace(self.key, share=self.key.shares * bounds / rest)), threshold - rounded, rest
 
 
 @dataclass(frozen=True)
@@ -164,12 +162,8 @@ def evaluate(chain: Sequence[Stage | Chance], count: int) -> list[list[dict]]:
 
 def _entries(stage: Stage, count: int) -> list[dict]:
     classes, union = _classes(stage, count)
-    total = np.cumsum(classes.counts, axis=1)[:, -1]
-    variance = (
-        _numbers(stage.fill, count)
-        * np.cumsum(classes.variances * classes.counts, axis=1)[:, -1]
-        / np.maximum(total, 1)
-    )
+    summed = np.cumsum(classes.variances * classes.counts, axis=1)[:, -1]
+    variance = _numbers(stage.fill, count) * summed / np.maximum(classes.decisions, 1)
     constant = {data: _numbers(share, count) * variance for data, share in (stage.constant or {}).items()}
     columns = {
         "stage": stage.name,
@@ -208,19 +202,14 @@ def _chances(chance: Chance, count: int) -> list[dict]:
     ]
 
 
-#: Entries of the record that a stage without a decision leaves null.
-OF_DECISIONS = ["threshold", "decisions", "union", "margin", "margin_bound", "log2_failure", "log2_failure_bound"]
-OF_DECISIONS.append("log2_long_key")
-
-
 def _decided(stage: Stage, classes: "_Classes", union: dict[str, Array], count: int) -> dict[str, Any]:
     if stage.decision is None:
-        return dict.fromkeys(OF_DECISIONS)
+        names = "threshold decisions union margin margin_bound log2_failure log2_failure_bound log2_long_key"
+        return dict.fromkeys(names.split())
     if stage.bound is None:
         raise ValueError(f"stage {stage.name} decides, so it must say how large its error is for any data")
     threshold, key = _numbers(stage.decision.threshold, count), stage.decision.key
     bounds = _bounds(stage, classes)
-    decisions = np.cumsum(classes.counts, axis=1)[:, -1]
     each = log2_gaussian_tail(threshold[:, None], np.sqrt(classes.variances))
     if stage.decision.tails is not None:
         each = _numbers(stage.decision.tails[0], count)[:, None]
@@ -236,7 +225,7 @@ def _decided(stage: Stage, classes: "_Classes", union: dict[str, Array], count: 
     return {
         "stddev_bound": np.sqrt(_largest(bounds, classes)),
         "threshold": threshold,
-        "decisions": decisions.astype(np.int64),
+        "decisions": classes.decisions.astype(np.int64),
         "union": [[{"over": name, "count": int(n[i])} for name, n in union.items()] for i in range(count)],
         "margin": _margin(threshold, np.sqrt(_largest(classes.variances, classes))),
         "margin_bound": _margin(threshold, np.sqrt(_largest(bounds, classes))),
@@ -265,6 +254,11 @@ class _Classes:
 
     variances: Array
     counts: Array
+
+    @property
+    def decisions(self) -> Array:
+        """All decisions of each description."""
+        return np.asarray(np.cumsum(self.counts, axis=1)[:, -1])
 
 
 def _classes(stage: Stage, count: int) -> tuple[_Classes, dict[str, Array]]:

@@ -73,12 +73,16 @@ class KeyLength:
     squares: ArrayLike
     keys: int = 1
 
+    @property
+    def shares(self) -> Array:
+        """The share by description and class."""
+        share = np.asarray(self.share, dtype=float)
+        return np.asarray(share[:, None] if share.ndim == 1 else share)
+
     def growth(self, log2_long_key: Array) -> Array:
         """The factor by which V grows for all keys but a share 2^log2_long_key; shape (descriptions, classes)."""
-        share = np.asarray(self.share, dtype=float)
-        share = share[:, None] if share.ndim == 1 else share
         longest = longest_key(log2_long_key - np.log2(self.keys), self.squares)
-        return np.asarray(1 + share * (longest - 1)[:, None])
+        return np.asarray(1 + self.shares * (longest - 1)[:, None])
 
 
 def longest_key(log2_long_key: ArrayLike, squares: ArrayLike) -> Array:
@@ -167,16 +171,13 @@ def key_union(threshold: ArrayLike, variance: Array, key: KeyLength, count: Arra
 
 def _for_any_key(of_usual_keys: Callable[[float], Array]) -> Union:
     """The best bound over LONG_KEYS on a failure under a usual key or a key that is too long."""
-    found: Union | None = None
+    failure, counted = np.asarray(np.inf), np.asarray(LONG_KEYS[0])
     for long_key in LONG_KEYS:
         bound = np.logaddexp2(of_usual_keys(long_key), long_key)
-        if found is None:
-            found = Union(bound, np.full_like(bound, long_key))
-        found = Union(np.minimum(found.failure, bound), np.where(bound < found.failure, long_key, found.long_key))
-        if np.all(found.failure > long_key + NEGLIGIBLE):
+        failure, counted = np.minimum(failure, bound), np.where(bound < failure, long_key, counted)
+        if np.all(failure > long_key + NEGLIGIBLE):
             break
-    assert found is not None
-    return Union(np.minimum(0.0, found.failure), found.long_key)
+    return Union(np.minimum(0.0, failure), counted)
 
 
 def _log2_tail_of_usual_keys(deviations: Array, mixture: Mixture, long_key: float) -> Array:
