@@ -87,10 +87,12 @@ class Setting:
     @cached_property
     def selector(self) -> SelectorNoise:
         """Leaves of the selector tree."""
-        return self._tree(self.product)
+        return lattice.selector_tree(self.first_bits, self.product, self._root)
 
-    def _tree(self, product: ProductNoise) -> SelectorNoise:
-        return lattice.selector_tree(self.first_bits, product, lattice.root_product(self.rgsw, self.rows_made))
+    @cached_property
+    def _root(self) -> Noise:
+        """The noise that the tree's root adds."""
+        return lattice.root_product(self.rgsw, self.rows_made)
 
     @cached_property
     def first_product(self) -> Noise:
@@ -105,7 +107,7 @@ class Setting:
     def first_product_bound(self) -> Noise:
         """The same for any data: digits of opposite ends where errors are opposite, at the far end elsewhere."""
         p = np.asarray(self.plain_modulus, dtype=float)
-        root = lattice.root_product(self.rgsw, self.rows_made).scaled(np.where(self._bits > 0, (p - 1) ** 2, 0.0))
+        root = self._root.scaled(np.where(self._bits > 0, (p - 1) ** 2, 0.0))
         errors = self.product_bound.added().scaled(np.sum(self._nodes, axis=-1)) + root
         met = np.multiply(self.rows, np.floor(p / 2) ** 2)
         column = self._leaves(errors.scaled(self.n), np.where(self._bits == 1, (p - 1) ** 2, met))

@@ -15,7 +15,7 @@ from .bfv import Switches
 from .error import Noise
 from .lattice import RgswNoise
 from .lattice.conversion import converted_product
-from .respire import CONSTANT_TERMS, OPENED, first_dimension
+from .respire import CONSTANT_TERMS, first_dimension, until_first
 from .ring_setting import Answers, Floats, Keys, Rings, bound_by_key, numbers
 from .stage import Decision, Stage, stages
 
@@ -70,19 +70,16 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
         return errors.answer(under, errors.folded(under, errors.first(under)[1], any_column=True))
 
     answer_bound, key = bound_by_key(bound, rings)
-    rows, selects = numbers(layouts, "rows") * numbers(layouts, "plain_digits"), errors.dimensions > 0
+    rows, leaf = numbers(layouts, "rows") * numbers(layouts, "plain_digits"), errors.leaf(rings)
+    early = leaf, leaf, errors.mask(rings), first, first_bound
     folded = errors.folded(rings, first)
     folded_bound = Noise(errors.folded(rings, first_bound, any_column=True).variance, "bound")
     # Columns that are missing take no products with unit vectors.
     partial = errors.unit & (numbers(layouts, "columns") < np.exp2(numbers(layouts, "column_bits")))
     body = np.array([o.get("body_modulus", 2.0**128) for o in layouts], dtype=float)
     terms: Floats = CONSTANT_TERMS * rows
-    opened = CONSTANT_TERMS * OPENED
     return [
-        stage("leaf", errors.leaf(rings), digits=errors.words, terms=CONSTANT_TERMS * np.minimum(rows, OPENED)),
-        stage("selector_body", errors.leaf(rings), digits=errors.words, present=selects, terms=opened),
-        stage("selector_mask", errors.mask(rings), digits=errors.conversion.words, present=selects, terms=opened),
-        stage("first_dimension", first, first_bound, digits="centred digits of records", terms=terms),
+        *until_first(stage, early, [errors.words, errors.words, errors.conversion.words], errors.dimensions > 0, rows),
         stage("folding", folded, folded_bound, digits=errors.selector.words, terms=terms, bound_where=partial),
         stage(
             "answer",

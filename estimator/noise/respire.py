@@ -7,13 +7,14 @@ bound of the decision, for any data, takes database digits at their largest, p/2
 gadgets as they are for uniform ciphertexts, which ciphertexts are under ring-LWE.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from . import lattice
@@ -124,29 +125,14 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     answer_bound, key = bound_by_key(lambda *keys: of_keys(*keys).answer_bound, queries, vectors)
 
     rows = numbers(layouts, "rows")
-    leaves, selectors = CONSTANT_TERMS * np.minimum(rows, OPENED), CONSTANT_TERMS * OPENED
+    early = errors.leaf, errors.selector_body, errors.selector_mask, errors.first, errors.first_bound
     selects = numbers(layouts, "column_bits") + numbers(layouts, "position_bits") > 0
     digits = gadgets.words
     on_the_way = {"folding": "selector", "rotation": "selector", "projection": "selector_expansion", "vector": "vector"}
     stage = stages("respire")
     return [
         buckets("respire", layouts),
-        stage("leaf", errors.leaf, digits=digits("leaf_expansion"), terms=leaves),
-        stage(
-            "selector_body",
-            errors.selector_body,
-            digits=digits("selector_expansion"),
-            present=selects,
-            terms=selectors,
-        ),
-        stage("selector_mask", errors.selector_mask, digits=digits("conversion"), present=selects, terms=selectors),
-        stage(
-            "first_dimension",
-            errors.first,
-            errors.first_bound,
-            digits="centred digits of records",
-            terms=CONSTANT_TERMS * rows,
-        ),
+        *until_first(stage, early, map(digits, UNTIL_FIRST), selects, rows),
         *(
             stage(name, noise, Noise(worst.variance, "bound"), digits=digits(gadget), terms=CONSTANT_TERMS * rows)
             for (name, gadget), noise, worst in zip(on_the_way.items(), errors.after, errors.after_bound)
@@ -165,6 +151,29 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
             * np.asarray(errors.small.variance)
             / np.asarray(errors.answer.variance),
         ),
+    ]
+
+
+#: Gadgets of the leaf, and of a selector's body and mask.
+UNTIL_FIRST = ("leaf_expansion", "selector_expansion", "conversion")
+
+
+def until_first(
+    stage: Callable[..., Stage],
+    noises: Sequence[Noise],
+    digits: Iterable[Sequence[str]],
+    selects: NDArray[np.bool_],
+    rows: Floats,
+) -> list[Stage]:
+    """`leaf`, `selector_body` and `selector_mask`, each with its digits, and `first_dimension`, with its bound."""
+    leaf, body, mask, first, first_bound = noises
+    of_leaf, of_body, of_mask = digits
+    opened = CONSTANT_TERMS * OPENED
+    return [
+        stage("leaf", leaf, digits=of_leaf, terms=CONSTANT_TERMS * np.minimum(rows, OPENED)),
+        stage("selector_body", body, digits=of_body, present=selects, terms=opened),
+        stage("selector_mask", mask, digits=of_mask, present=selects, terms=opened),
+        stage("first_dimension", first, first_bound, digits="centred digits of records", terms=CONSTANT_TERMS * rows),
     ]
 
 

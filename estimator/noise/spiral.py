@@ -12,7 +12,7 @@ import numpy as np
 
 from . import lattice
 from .error import Noise, ratio
-from .respire import CONSTANT_TERMS, OPENED, Gadgets, first_dimension
+from .respire import CONSTANT_TERMS, UNTIL_FIRST, Gadgets, first_dimension, until_first
 from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
 from .stage import Decision, Stage, stages
 
@@ -36,7 +36,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     place = lattice.digit_noise(n, gadgets.of["conversion"], vectors.fresh)
     spread = place.scaled(np.where(packed, 0.0, 1.0))
 
-    def until_first(queries: Rings) -> tuple[Noise, ...]:
+    def before(queries: Rings) -> tuple[Noise, ...]:
         """Leaf, body and mask of a selector, first dimension and its bound."""
 
         def expand(name: str, depth: str) -> Noise:
@@ -61,10 +61,11 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
         return list(accumulate([cmux.scaled(columns), packing], initial=first))[1:]
 
     def bound(queries: Rings, vectors: Rings) -> Noise:
-        _, body, mask, _, worst = until_first(queries)
+        _, body, mask, _, worst = before(queries)
         return answers.switched(vectors, after(body, mask, worst)[-1])
 
-    leaf, body, mask, first, first_bound = until_first(queries)
+    early = before(queries)
+    _, body, mask, first, first_bound = early
     folding, packing = after(body, mask, first)
     folding_bound, packing_bound = after(body, mask, first_bound)
     # Rows of the selectors' masks and the leaves' rounding meet the queries' key, the answer's rounding the vectors'.
@@ -73,16 +74,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     words, stage = gadgets.words, stages("spiral")
     terms: Floats = CONSTANT_TERMS * rows
     return [
-        stage("leaf", leaf, digits=words("leaf_expansion"), terms=CONSTANT_TERMS * np.minimum(rows, OPENED)),
-        stage(
-            "selector_body",
-            body,
-            digits=words("selector_expansion"),
-            present=columns > 0,
-            terms=CONSTANT_TERMS * OPENED,
-        ),
-        stage("selector_mask", mask, digits=words("conversion"), present=columns > 0, terms=CONSTANT_TERMS * OPENED),
-        stage("first_dimension", first, first_bound, digits="centred digits of records", terms=terms),
+        *until_first(stage, early, map(words, UNTIL_FIRST), columns > 0, rows),
         stage("folding", folding, Noise(folding_bound.variance, "bound"), digits=words("selector"), terms=terms),
         stage(
             "packing",
