@@ -27,6 +27,8 @@ from .security.live import EstimatorMissing
 SCHEMA = "pirlab/prediction/1"
 DESCRIBED = "pirlab/description/1"
 DESCRIBED_PRIMITIVE = "pirlab/primitive-description/1"
+#: Seconds of a primitive, whose repetitions are not parted into phases.
+PHASES = ("repetition", "total")
 
 
 def predict(
@@ -49,16 +51,11 @@ def predict(
     slowness = units.slowness()
     noise, seconds = iter(predict_noise(protocols)), iter(predict_seconds(protocols, units))
     return [
-        _record(d, secured, primitive_noise(d), _budget(slowness * d["predicted_seconds"]), units)
+        _record(d, secured, primitive_noise(d), dict.fromkeys(PHASES, slowness * d["predicted_seconds"]), units)
         if _is_primitive(d)
         else _record(d, secured, next(noise), next(seconds), units)
         for d, secured in zip(descriptions, entries)
     ]
-
-
-def _budget(seconds: float) -> dict[str, float]:
-    """The seconds of a primitive, whose repetitions are not parted into phases."""
-    return {"repetition": seconds, "total": seconds}
 
 
 def _is_primitive(description: dict) -> bool:

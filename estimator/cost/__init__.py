@@ -31,9 +31,7 @@ def steps(phase: Mapping[str, float | Counts]) -> Iterator[tuple[str, Counts]]:
     yield from ((name, counts) for name, counts in phase.items() if isinstance(counts, Mapping))
 
 
-def predict_seconds(
-    descriptions: Sequence[dict], unit_costs: UnitCosts | None = None, threads: int = 1
-) -> list[dict[str, float]]:
+def predict_seconds(descriptions: Sequence[dict], units: UnitCosts, threads: int = 1) -> list[dict[str, float]]:
     """Seconds of each phase and their total, for one run of all the description's queries.
 
     The server answers and updates with `threads` threads, at best: these share all work but memory traffic, which
@@ -45,7 +43,6 @@ def predict_seconds(
     if not descriptions:
         return []
     phases = list(dict.fromkeys((*PHASES, *(phase for d in descriptions for phase in d["operations"]))))
-    units = unit_costs or UnitCosts.load()
     # For every step its (description, phase), and its counts.
     places: list[tuple[int, int]] = []
     charged: list[Counts] = []

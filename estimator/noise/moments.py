@@ -28,10 +28,9 @@ def _moments(sums: tuple[int, int, int], offset: int) -> Moments:
     return Moments((second - 2 * offset * first + offset * offset * count) / count, first / count - offset)
 
 
-def packed_moments(bits: int, filled: int | None = None) -> Moments:
-    """An entry that packs `bits` bits, centred by 2^(bits-1); the lowest `filled` (all) are uniform, others 0."""
-    values = 1 << (bits if filled is None else filled)
-    return _moments(digit_power_sums(0, values, 1, None), 1 << (bits - 1))
+def packed_moments(bits: int, filled: int) -> Moments:
+    """An entry that packs `bits` bits, centred by 2^(bits-1); the lowest `filled` are uniform, others 0."""
+    return _moments(digit_power_sums(0, 1 << filled, 1, None), 1 << (bits - 1))
 
 
 def digit_count(bits: int, base: int) -> int:

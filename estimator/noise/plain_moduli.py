@@ -52,11 +52,6 @@ def largest_plain_modulus(protocol: str, samples: int, *, log2_failure: float = 
     raise ValueError(f"no plaintext modulus reaches a failure of 2^{log2_failure:g} with {samples} samples")
 
 
-def plain_moduli(protocol: str, log2_samples: range = LOG2_SAMPLES, **arguments: Any) -> list[tuple[int, int]]:
-    """(log2 samples, plaintext modulus) for each number of samples."""
-    return [(k, largest_plain_modulus(protocol, 1 << k, **arguments)) for k in log2_samples]
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="pirlab_estimator.noise.plain_moduli", description=__doc__.split("\n")[0])
     parser.add_argument("--protocol", choices=["simplepir", "doublepir"], required=True)
@@ -68,7 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tail", choices=sorted(TAILS), default="subgaussian")
     parsed = vars(parser.parse_args(arguments))
     parsed["modulus"] = parse_modulus(parsed["modulus"])
-    for log2_samples, modulus in plain_moduli(parsed.pop("protocol"), **parsed):
+    found = {k: largest_plain_modulus(samples=1 << k, **parsed) for k in LOG2_SAMPLES}
+    for log2_samples, modulus in found.items():
         print(f"[[plain_moduli]]\nlog2_samples = {log2_samples}\nmodulus = {modulus}\n")
     return 0
 

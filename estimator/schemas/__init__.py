@@ -39,7 +39,7 @@ def fault(document: Any, schema: dict[str, Any]) -> Fault | None:
     return Fault(place, f'key "{place}" has the value {short(error.instance)}: {message}.', about)
 
 
-def short(value: Any, limit: int = 200) -> str:
+def short(value: Any) -> str:
     """A value as Python writes it, shortened if it is long."""
     text = repr(value)
-    return text if len(text) <= limit else text[:limit] + " ..."
+    return text if len(text) <= 200 else text[:200] + " ..."

@@ -201,7 +201,7 @@ def undecided(entry: dict, instance: Instance) -> list[str]:
     return [attack for attack in entry["without"] if entry["attacks"] and attack in needed(instance.density)]
 
 
-def verdict(bits: float | None, target: float = SECURITY_TARGET) -> str:
+def verdict(bits: float | None) -> str:
     if bits is None:
         return "unknown"
-    return "reached" if bits >= target else "missed"
+    return "reached" if bits >= SECURITY_TARGET else "missed"

@@ -7,11 +7,9 @@ and the descriptions of the sets in params/. figures/ draws it and computes noth
 import csv
 import re
 from collections.abc import Sequence
-from math import log2
 from pathlib import Path
 from typing import Any
 
-from ..modulus import format_modulus
 from ..sets import AS_PUBLISHED, set_name
 from .assess import predict_security
 from .attacks import MODEL, SECURITY_TARGET, SHAPE
@@ -125,14 +123,7 @@ def _entry(row: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
     lwe: Instance = row["lwe"]
     figures = {key: value for key, value in entry.items() if key not in ("instance", "model", "shape")}
     facts = {key: value for key, value in row.items() if key != "lwe"}
-    instance = {
-        "dimension": lwe.dimension,
-        "modulus": format_modulus(lwe.modulus),
-        "log2_modulus": log2(lwe.modulus),
-        "secret": dict(lwe.secret),
-        "error_stddev": lwe.error_stddev,
-    }
-    return facts | instance | figures
+    return facts | lwe.unlimited().mapping() | figures
 
 
 def printed_security(path: Path, paper: str, table: str) -> list[dict[str, Any]]:

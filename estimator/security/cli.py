@@ -292,10 +292,10 @@ def _unconfirmed(instance: Instance) -> bool:
     if found is None or best(found["results"], MODEL) is None:
         return True
     failed = {r.attack: r.failed or "" for r in found["results"] if r.model == MODEL}
-    late = (f"timeout after {HYBRID_LIMIT_SECONDS:g} s",)
+    whole = f"timeout after {HYBRID_LIMIT_SECONDS:g} s"
     return any(
         attack not in failed
         or failed[attack].startswith("not run")
-        or (failed[attack].startswith("timeout") and not (attack in HYBRIDS and failed[attack] in late))
+        or (failed[attack].startswith("timeout") and not (attack in HYBRIDS and failed[attack] == whole))
         for attack in lacking(instance, found["results"])
     )

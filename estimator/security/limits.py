@@ -84,17 +84,13 @@ def limits(families: Iterable[Family], degrees: Sequence[int]) -> list[dict[str,
     return [family.mapping() | limit(family, degree) for family in families for degree in degrees]
 
 
+@cache
 def limit(family: Family, dimension: int) -> dict[str, Any]:
     """The largest integer log2 q up to which every integer from a secure one on keeps the target.
 
     Costs ripple with whole block sizes, by up to 0.35 bit, so the crossing that bisection finds is not the first one:
     the integers below it are looked at, as far back as a ripple reaches. Tables and curves ask for the same limits.
     """
-    return dict(_limit(family, dimension))
-
-
-@cache
-def _limit(family: Family, dimension: int) -> dict[str, Any]:
     cell: dict[str, Any] = {"dimension": dimension, "log2_modulus": None, "bits": None, "attack": None, "reason": None}
     if not family.exists(dimension):
         return cell | {"reason": f"the secret's weight exceeds the dimension {dimension}"}

@@ -159,9 +159,8 @@ def estimate(
     limit: seconds of each attack, instead of those of its kind. attacks: instead of those that apply to each instance.
     """
     instances = list(dict.fromkeys(instances))
-    answers: dict[Job, tuple[AttackResult, dict]] = {}
-    for job, result, origin in ask(jobs_of(instances, attacks), limit, cache, jobs):
-        answers[job] = (result, origin)
+    asked = ask(jobs_of(instances, attacks), limit, cache, jobs)
+    answers = {job: (result, origin) for job, result, origin in asked}
     found: dict[Instance, dict] = {}
     for instance in instances:
         each = [answers[job] for job in jobs_of([instance], attacks)]
