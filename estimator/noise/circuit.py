@@ -14,9 +14,9 @@ from .error import Noise, Numbers
 from .lattice import GadgetNoise, Secret
 from .lattice.products import approximation, digit_noise
 
-#: By (ternary, joint): products' worth of noise, and of rounding, for each coefficient of a uniform small key.
-_PRODUCTS = {(False, False): 1.0, (False, True): 3.0, (True, False): 2.0, (True, True): 4.0}
-_ROUNDINGS = {(False, False): 1 / 2, (False, True): 3 / 4, (True, False): 2 / 3, (True, True): 4 / 3}
+#: By ternary, then by joint: products' worth of noise, and of rounding, for each coefficient of a uniform small key.
+_PRODUCTS = np.array([[1.0, 3.0], [2.0, 4.0]])
+_ROUNDINGS = np.array([[1 / 2, 3 / 4], [2 / 3, 4 / 3]])
 
 
 def blind_rotation(
@@ -32,15 +32,10 @@ def blind_rotation(
 
     joint, ternary: truth values; see above.
     """
-    products = np.multiply(dimension, _by_form(_PRODUCTS, joint, ternary))
-    roundings = np.multiply(dimension, _by_form(_ROUNDINGS, joint, ternary))
+    form = np.asarray(ternary, dtype=np.intp), np.asarray(joint, dtype=np.intp)
+    products, roundings = np.multiply(dimension, _PRODUCTS[form]), np.multiply(dimension, _ROUNDINGS[form])
     exact = digit_noise(n, gadget, rows).scaled(2)
     return exact.scaled(products) + approximation(n, gadget, gadget, secret).scaled(roundings)
-
-
-def _by_form(table: dict[tuple[bool, bool], float], joint: Numbers, ternary: Numbers) -> Numbers:
-    binary = np.where(joint, table[False, True], table[False, False])
-    return np.where(ternary, np.where(joint, table[True, True], table[True, False]), binary)
 
 
 def compensated_modulus_switch(dimension: Numbers, secret: Secret, ratio_square: Numbers, noise: Noise) -> Noise:

@@ -33,8 +33,8 @@ class Noise:
     kind: Kind = "equality"
 
     def __add__(self, other: "Noise") -> "Noise":
-        """The noise of the sum of two independent errors."""
-        return Noise(np.add(self.variance, other.variance), join(self, other))
+        """The noise of the sum of two independent errors: an equality only if both are."""
+        return Noise(np.add(self.variance, other.variance), self.kind if self.kind == other.kind else "bound")
 
     def scaled(self, factor: Numbers) -> "Noise":
         """The noise with its variance multiplied by `factor`."""
@@ -42,8 +42,3 @@ class Noise:
 
 
 NOTHING = Noise(0.0)
-
-
-def join(*parts: Noise) -> Kind:
-    """An equality only if every part is one."""
-    return "equality" if all(part.kind == "equality" for part in parts) else "bound"

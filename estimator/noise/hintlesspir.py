@@ -18,6 +18,7 @@ from math import e, inf, log2
 
 import numpy as np
 
+from ..secret import coordinate
 from . import simplepir
 from .error import Noise
 from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
@@ -38,18 +39,14 @@ def digit_squares(description: dict, instance: int) -> float:
     return total
 
 
-def turned(descriptions: Sequence[dict], rings: Rings) -> Floats:
-    """The sum over a block's turns of the variance of the encrypted secret."""
-    turns, fresh = numbers([d["layout"] for d in descriptions], "rotations"), np.asarray(rings.fresh.variance)
-    switch = rings.n * fresh * np.array([digit_squares(d, 1) for d in descriptions])
-    return np.asarray(turns * (fresh + 1 / 12) + turns * (turns - 1) / 2 * switch)
-
-
 def hint(descriptions: Sequence[dict]) -> Stage:
     """The product of the hint with the encrypted secret, in plaintexts; a class for each modulus of slots."""
     layouts = [d["layout"] for d in descriptions]
     rings = Rings.of(descriptions, 1)
-    sums, turns = turned(descriptions, rings), numbers(layouts, "rotations")
+    turns, fresh = numbers(layouts, "rotations"), np.asarray(rings.fresh.variance)
+    switch = rings.n * fresh * np.array([digit_squares(d, 1) for d in descriptions])
+    # The sum over a block's turns of the variance of the encrypted secret.
+    sums = turns * (fresh + 1 / 12) + turns * (turns - 1) / 2 * switch
     blocks = np.array([-(-o["entries_per_record"] // o["block_rows"]) for o in layouts], dtype=float)
     answers = Answers.of(layouts, rings)
     moduli = np.array([o["slot_moduli"] for o in layouts], dtype=float)
@@ -84,16 +81,8 @@ def log2_overflow(description: dict) -> float:
     """At most, log2 of the chance that the product of a row of any hint with the secret leaves [-t1 t2/2, t1 t2/2)."""
     instance, (t1, t2) = description["instances"][0], description["layout"]["slot_moduli"]
     secret, n = instance["secret"], instance["dimension"]
-    mean, largest = {
-        "ternary": (0.0, 1.0),
-        "binary": (0.5, 1.0),
-        "gaussian": (0.0, inf),
-        "fixed_weight": ((secret.get("plus", 0) - secret.get("minus", 0)) / n, 1.0),
-        "uniform_range": (
-            (secret.get("low", 0) + secret.get("high", 0)) / 2,
-            float(max(-secret.get("low", 0), secret.get("high", 0))),
-        ),
-    }[secret["kind"]]
+    mean, ranged = coordinate(secret, n).mean, float(max(-secret.get("low", 0), secret.get("high", 0)))
+    largest = {"gaussian": inf, "uniform_range": ranged}.get(secret["kind"], 1.0)
     word = 2.0 ** (WORD_BITS - 1)
     if n * word * largest < t1 * t2 / 2:
         return NEVER

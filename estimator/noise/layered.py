@@ -86,17 +86,14 @@ def second_layer(descriptions: Sequence[dict]) -> list[Stage]:
         rings, lambda under: product_bound + _packing(layouts, under, keys, answer)
     )
     counts = each_counts * copies[:, None]
-    mean_square = np.sum(packing.variance * counts, axis=1) / np.sum(counts, axis=1)
     largest = Noise(np.max(packing_bound.variance, axis=1), "bound")
+    mean, mean_packed = (
+        Noise(np.sum(each.variance * counts, axis=1) / np.sum(counts, axis=1)) for each in (product, packing)
+    )
     stage = stages("layered")
     return [
-        stage(
-            "second_product",
-            Noise(np.sum(product.variance * counts, axis=1) / np.sum(counts, axis=1)),
-            Noise(scale[:, 0] * halves, "bound"),
-            digits=CENTRED,
-        ),
-        stage("packing", Noise(mean_square), largest, digits=keys.words),
+        stage("second_product", mean, Noise(scale[:, 0] * halves, "bound"), digits=CENTRED),
+        stage("packing", mean_packed, largest, digits=keys.words),
         stage(
             "second_layer",
             answers.switched(rings, packing),

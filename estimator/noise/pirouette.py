@@ -95,14 +95,11 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     d = Described.of(descriptions, "key_switching")
     keys, reduction = reduction_of(d, descriptions)
     queries = instances_of(descriptions, "query")
-    query_modulus = moduli(queries, "modulus")
-    query = _query(d.layouts, query_modulus, numbers(queries, "error_stddev"))
-    inputs = _digit_inputs(d, reduction, query_modulus, query)
-    digit_bits = numbers(d.layouts, "digit_bits")
+    query = _query(d.layouts, queries)
     return [
         _stage("query", query),
-        *_digit_stages(d, keys.words, inputs),
-        *_bit_stages(d, keys.words, reduction, digit_bits),
+        *_digit_stages(d, keys.words, reduction, moduli(queries, "modulus"), query),
+        *_bit_stages(d, keys.words, reduction, numbers(d.layouts, "digit_bits")),
         *selection(d),
     ]
 
@@ -126,39 +123,28 @@ def reduction_of(d: Described, descriptions: Sequence[dict]) -> tuple[Keys, Redu
 def chain_h(descriptions: Sequence[dict]) -> list[Stage]:
     """Pirouette^H: bits come as rotations' inputs, modulo 2N, their bodies rounded."""
     d = Described.of(descriptions, "query")
-    queries = instances_of(descriptions, "query")
-    query = _query(d.layouts, moduli(queries, "modulus"), numbers(queries, "error_stddev"))
-    each = np.asarray(query.variance)[:, None]
+    each = np.asarray(_query(d.layouts, instances_of(descriptions, "query")).variance)[:, None]
     return [rgsw_input(d, "pirouette_h", each, np.ones((len(d.layouts), 1)), None, None), *selection(d)]
 
 
-def _query(layouts: Sequence[dict], modulus: Objects, stddev: Floats) -> Noise:
+def _query(layouts: Sequence[dict], queries: Sequence[dict]) -> Noise:
     """A fresh ciphertext whose body is rounded to a smaller modulus: second moments of rounding and of the Gaussian.
 
     Seeds may be chosen so that the rounding is within 2^-chosen_bits of what it is at random.
     """
-    unit = np.asarray(ratio(modulus, moduli(layouts, "query_body_modulus")))
+    unit = np.asarray(ratio(moduli(queries, "modulus"), moduli(layouts, "query_body_modulus")))
     chosen = np.array([o.get("query_chosen_bits", 0) for o in layouts])
     # Integers are rounded, a half always up: errors are from -unit/2 to unit/2 - 1, or from -most to most where seeds
     # are chosen.
     most = np.floor(unit / 2 / np.exp2(chosen))
     rounding = np.where(chosen > 0, most * (most + 1) / 3, (unit**2 + 2) / 12)
-    return lattice.fresh(stddev) + Noise(np.where(unit == 1, 0.0, rounding))
+    return lattice.fresh(numbers(queries, "error_stddev")) + Noise(np.where(unit == 1, 0.0, rounding))
 
 
-@dataclass(frozen=True)
-class _DigitInputs:
-    """Variances at 2N of the rotations' inputs, one class a digit: shape (descriptions, digits), zeros beyond D."""
-
-    msb: Floats
-    rest: Floats
-    digit: Floats
-    digits: Floats
-    threshold: Floats
-
-
-def _digit_inputs(d: Described, reduction: Reduction, query_modulus: Objects, query: Noise) -> _DigitInputs:
-    """All digits of descriptions that may have different numbers of them."""
+def _digit_stages(
+    d: Described, words: list[str], reduction: Reduction, query_modulus: Objects, query: Noise
+) -> list[Stage]:
+    """The inputs of the rotations for digits, one class a digit, of descriptions that may have different numbers."""
     counts, widths = numbers(d.layouts, "digits"), numbers(d.layouts, "digit_bits")
     relative = query.scaled(np.array([1.0 / int(q) ** 2 for q in query_modulus]))
     rotated = d.setting.rotated.scaled(np.array([1.0 / int(q) ** 2 for q in d.modulus]))
@@ -167,28 +153,25 @@ def _digit_inputs(d: Described, reduction: Reduction, query_modulus: Objects, qu
         inputs = np.array(reduction.digit_inputs(relative, rotated, count, width))
         for i in np.flatnonzero((counts == count) & (widths == width)):
             rows[i] = inputs[:, 0, i].tolist(), inputs[:, 1, i].tolist()
-    digit, rest = by_class([r[0] for r in rows]), by_class([r[1][:-1] for r in rows])
-    msb = by_class([r[0][:-1] for r in rows])
-    return _DigitInputs(msb, rest, digit, counts, d.n / np.exp2(widths))
 
-
-def _digit_stages(d: Described, words: list[str], inputs: _DigitInputs) -> list[Stage]:
-    def stage(name: str, variances: Floats, rotations: Floats) -> Stage:
-        counts = (variances > 0).astype(float)
+    def stage(name: str, inputs: list[list[float]], rotations: Floats) -> Stage:
+        variances = by_class(inputs)
         return _stage(
             name,
             Noise(variances),
             Noise(variances, "bound"),
             digits=words,
-            decision=Decision(inputs.threshold, {"digits": rotations}, counts, d.mixed_inputs),
+            decision=Decision(
+                d.n / np.exp2(widths), {"digits": rotations}, (variances > 0).astype(float), d.mixed_inputs
+            ),
             present=rotations > 0,
         )
 
-    floors = np.maximum(inputs.digits - 1, 0)
+    floors = np.maximum(counts - 1, 0)
     return [
-        stage("floor_msb", inputs.msb, floors),
-        stage("floor_rest", inputs.rest, floors),
-        stage("digit", inputs.digit, inputs.digits),
+        stage("floor_msb", [digit[:-1] for digit, _ in rows], floors),
+        stage("floor_rest", [rest[:-1] for _, rest in rows], floors),
+        stage("digit", [digit for digit, _ in rows], counts),
     ]
 
 

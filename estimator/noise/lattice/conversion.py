@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..error import NOTHING, Noise, Numbers, join
+from ..error import NOTHING, Noise, Numbers
 from .inputs import GadgetNoise, Secret
 from .products import approximation, digit_noise
 from .trace import rlwe_to_rgsw_row, trace
@@ -176,5 +176,4 @@ def first_dimension(n: Numbers, selector: SelectorNoise, data_variance: Numbers)
 
 def folding(levels: Numbers, product: ProductNoise, noise: Noise) -> Noise:
     """`levels` CMUXes, each of two ciphertexts with independent noise: V + levels V_product, also for rotations."""
-    added = product.added().scaled(levels)
-    return Noise(np.add(noise.variance, added.variance), join(noise, added))
+    return noise + product.added().scaled(levels)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..error import NOTHING, Noise, Numbers, join
+from ..error import NOTHING, Noise, Numbers
 from .inputs import GadgetNoise, Secret
 from .products import digit_noise, rounding_by_secret
 
@@ -65,4 +65,4 @@ def rlwe_to_rgsw_row(
     if np.any(np.asarray(gadget.error_square)):
         raise ValueError("the conversion to RGSW is written for exact gadgets: drop no digits")
     by_secret = rounding_by_secret(n, noise.variance, 0.0, secret)
-    return Noise(by_secret, join(noise)) + digit_noise(n, gadget, rows).scaled(components)
+    return Noise(by_secret, noise.kind) + digit_noise(n, gadget, rows).scaled(components)
