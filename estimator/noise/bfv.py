@@ -67,10 +67,6 @@ class Steps(Switches):
             [norms(o["plaintext"]) for o in self.layouts], dtype=float
         ).T
 
-    def fresh(self, under: Rings) -> Floats:
-        """A fresh ciphertext."""
-        return np.asarray(np.asarray(under.fresh.variance) + 1 / 12)
-
     def answer(self, under: Rings, variance: Floats) -> Noise:
         """A sum of that variance, in units of the distance of messages, after the switch if there is one."""
         answers = Answers.of(self.layouts, under)

@@ -46,7 +46,7 @@ class _Chain(Steps):
         """A bit of a word; a polynomial in |s(zeta)|^2, the constant first, by rows."""
         parts = 2.0**self.depth
         linear = np.where(self.special > 1, self.depth / 12, 0.0)
-        constant = self.fresh(under) / parts + (parts - 1) * self.switch(under) - linear * under.key
+        constant = under.encoded / parts + (parts - 1) * self.switch(under) - linear * under.key
         return np.array([constant, linear])
 
     def expansion(self, under: Rings) -> Floats:

@@ -43,10 +43,10 @@ def hint(descriptions: Sequence[dict]) -> Stage:
     """The product of the hint with the encrypted secret, in plaintexts; a class for each modulus of slots."""
     layouts = [d["layout"] for d in descriptions]
     rings = Rings.of(descriptions, 1)
-    turns, fresh = numbers(layouts, "rotations"), np.asarray(rings.fresh.variance)
-    switch = rings.n * fresh * np.array([digit_squares(d, 1) for d in descriptions])
+    turns = numbers(layouts, "rotations")
+    switch = rings.n * np.asarray(rings.fresh.variance) * np.array([digit_squares(d, 1) for d in descriptions])
     # The sum over a block's turns of the variance of the encrypted secret.
-    sums = turns * (fresh + 1 / 12) + turns * (turns - 1) / 2 * switch
+    sums = turns * rings.encoded + turns * (turns - 1) / 2 * switch
     blocks = np.array([-(-o["entries_per_record"] // o["block_rows"]) for o in layouts], dtype=float)
     answers = Answers.of(layouts, rings)
     moduli = np.array([o["slot_moduli"] for o in layouts], dtype=float)

@@ -74,9 +74,8 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     )
     used, ciphertexts = numbers(layouts, "used_coefficients"), numbers(layouts, "polynomials_per_record")
     at_one = used * ciphertexts / degree
-    shared = np.asarray(lattice.mean_in_common(keys.gadget))
-    shared = shared * answers.share(rings, packed.scaled(degree), evaluation)
     # One answer in t has all of it, t times: its square varies by 3 t - 1 of its mean's square, and not by 2.
+    shared = lattice.mean_in_common(keys.gadget) * answers.share(rings, packed.scaled(degree), evaluation)
     shared = shared * np.sqrt((3 * degree - 1) / 2)
     stage = stages("inspire")
     return [

@@ -70,38 +70,28 @@ class _Chain:
         switch = lattice.rlwe_key_switch(under.n, self.keys["baby"].gadget, rows, under.secret)
         return np.asarray(np.asarray(switch.variance) + under.rounding)
 
-    def fresh(self, under: Rings) -> Floats:
-        """A query's error, and the rounding of q z / t."""
-        return np.asarray(under.fresh.variance) + 1 / 12
-
     def product(self, under: Rings, any_data: bool = False) -> Floats:
         """The sum of all products of a block."""
-        fresh, turn, t = self.fresh(under), self.turn(under), self.slot_modulus
+        fresh, turn, t = under.encoded, self.turn(under), self.slot_modulus
         if any_data:
             return np.asarray(under.n * np.floor(t / 2) ** 2 * self.turns.any_data(self.giants, fresh, turn))
         return np.asarray(under.n * (t**2 - 1) / 12 * self.giants * self.turns.random(fresh, turn))
 
-    def column(self, under: Rings, any_data: bool = False) -> Floats:
-        """After the giant steps."""
-        switch = lattice.rlwe_key_switch(under.n, self.keys["giant"].gadget, under.fresh, under.secret)
-        return np.asarray(self.product(under, any_data) + (self.giants - 1) * np.asarray(switch.variance))
-
-    def selected(self, under: Rings, any_data: bool = False) -> Floats:
-        """After the external product."""
-        column = Noise(self.column(under, any_data))
+    def packed(self, under: Rings, any_data: bool = False) -> Noise:
+        """After giant steps, the external product and the packing."""
+        giant, packing = (
+            lattice.rlwe_key_switch(under.n, self.keys[name].gadget, under.fresh, under.secret)
+            for name in ("giant", "packing")
+        )
+        column = Noise(self.product(under, any_data)) + giant.scaled(self.giants - 1)
         gadget = self.keys["selector"].gadget
-        return np.asarray(lattice.external_product(under.n, gadget, under.fresh, under.secret, noise=column).variance)
-
-    def packed(self, under: Rings, any_data: bool = False) -> Floats:
-        """After the packing."""
-        switch = lattice.rlwe_key_switch(under.n, self.keys["packing"].gadget, under.fresh, under.secret)
+        selected = lattice.external_product(under.n, gadget, under.fresh, under.secret, noise=column)
         levels = (self.classes**2 - 1) / 3
-        return np.asarray(self.selected(under, any_data) + levels * np.asarray(switch.variance))
+        return selected + packing.scaled(levels)
 
     def answer(self, under: Rings, any_data: bool = False) -> Noise:
         """In units of the distance of messages, after the switch if there is one."""
-        noise = Noise(self.packed(under, any_data))
-        return Answers.of(self.layouts, under).messages(under, noise, self.slot_modulus)
+        return Answers.of(self.layouts, under).messages(under, self.packed(under, any_data), self.slot_modulus)
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:

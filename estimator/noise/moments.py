@@ -57,26 +57,29 @@ def digit_moments(bits: int, base: int) -> tuple[Moments, ...]:
     return tuple(moments)
 
 
+def _blocks(record_bits: int) -> list[tuple[int, int]]:
+    """(bits, how many blocks have them) of a record."""
+    full, rest = divmod(record_bits, BLOCK_BITS)
+    return [(bits, blocks) for bits, blocks in ((BLOCK_BITS, full), (rest, 1)) if bits and blocks]
+
+
 @lru_cache(maxsize=4096)
 def record_moments(record_bits: int, base: int) -> tuple[tuple[Moments, int], ...]:
     """All entries of a record stored as base-`base` digits, as (moments, how many entries have them)."""
     counts: dict[Moments, int] = {}
-    full_blocks, rest = divmod(record_bits, BLOCK_BITS)
-    for bits, blocks in ((BLOCK_BITS, full_blocks), (rest, 1 if rest else 0)):
-        if blocks:
-            for moment in digit_moments(bits, base):
-                counts[moment] = counts.get(moment, 0) + blocks
+    for bits, blocks in _blocks(record_bits):
+        for moment in digit_moments(bits, base):
+            counts[moment] = counts.get(moment, 0) + blocks
     return tuple(counts.items())
 
 
 @lru_cache(maxsize=4096)
 def constant_second_moment(record_bits: int, base: int, ones: bool) -> float:
     """Mean square of the centred base-`base` digits of a record whose bits are all zeros or all ones."""
-    blocks = [(BLOCK_BITS, record_bits // BLOCK_BITS), (record_bits % BLOCK_BITS, 1)]
     squares, count = 0, 0
-    for bits, times in blocks:
+    for bits, times in _blocks(record_bits):
         value = (1 << bits) - 1 if ones else 0
-        for _ in range(digit_count(bits, base) if bits and times else 0):
+        for _ in range(digit_count(bits, base)):
             value, digit = divmod(value, base)
             squares += times * (digit - base // 2) ** 2
             count += times
@@ -85,8 +88,7 @@ def constant_second_moment(record_bits: int, base: int, ones: bool) -> float:
 
 def record_digit_count(record_bits: int, base: int) -> int:
     """Entries of a record stored as digits."""
-    full_blocks, rest = divmod(record_bits, BLOCK_BITS)
-    return full_blocks * digit_count(BLOCK_BITS, base) + (digit_count(rest, base) if rest else 0)
+    return sum(blocks * digit_count(bits, base) for bits, blocks in _blocks(record_bits))
 
 
 @lru_cache(maxsize=4096)

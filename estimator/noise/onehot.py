@@ -36,7 +36,7 @@ class _Chain(Steps):
 
     def column(self, under: Rings, any_data: bool = False) -> Floats:
         """What diagonals select of one entry."""
-        fresh, switch = self.fresh(under), self.switch(under)
+        fresh, switch = under.encoded, self.switch(under)
         if any_data:
             turns = (self.baby - 1) * self.giants**2
             products = self.worst * self.blocks * (self.width**2 * fresh + turns * switch)
@@ -55,7 +55,7 @@ class _Chain(Steps):
         """The products with the row selector of all entries in one answer, turned and added."""
         key, switch = under.key, self.switch(under)
         cross = under.n * self.square_norm / self.norm * under.rounding
-        own = cross * self.fresh(under) + (1 + key + 2 * key**2) / 12 + switch
+        own = cross * under.encoded + (1 + key + 2 * key**2) / 12 + switch
         entries = self.most if any_data else self.mean
         together = entries**2 if any_data else entries
         column = cross * self.column(under, any_data)

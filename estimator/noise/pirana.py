@@ -47,7 +47,7 @@ class _Chain(Steps):
 
     def selection(self, under: Rings) -> Floats:
         """A selected column."""
-        fresh, key = self.fresh(under), under.key
+        fresh, key = under.encoded, under.key
         cross = 2 * fresh * under.n * self.square_norm / self.norm * under.rounding
         product = cross + (1 + key + 2 * key**2) / 12 + self.switch(under)
         return np.asarray(np.where(self.weight > 1, product, fresh))

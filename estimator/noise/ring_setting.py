@@ -92,6 +92,11 @@ class Rings:
         )
 
     @property
+    def encoded(self) -> Floats:
+        """The variance of a fresh ciphertext whose message q z / t is rounded."""
+        return np.asarray(np.asarray(self.fresh.variance) + 1 / 12)
+
+    @property
     def key(self) -> Floats:
         """N E[s^2], the mean of |s(zeta)|^2 over the roots zeta of X^N + 1."""
         return np.asarray(self.n * np.asarray(self.secret.square))
