@@ -275,7 +275,7 @@ class Response:
 
     def bound(self, setting: Setting, key_squares: Numbers) -> tuple[Noise, Mixture]:
         """For any data: the decrypted answer's error, and how its variance is mixed."""
-        final = Noise(self.switched(setting, setting.answer_bound).variance, "bound")
+        final = self.switched(setting, setting.answer_bound)
         return final, setting.mixture(final, ratio(self.body_modulus, setting.modulus) ** 2, key_squares)
 
 

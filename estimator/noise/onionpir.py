@@ -72,8 +72,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     answer_bound, key = bound_by_key(bound, rings)
     rows, leaf = numbers(layouts, "rows") * numbers(layouts, "plain_digits"), errors.leaf(rings)
     early = leaf, leaf, errors.mask(rings), first, first_bound
-    folded = errors.folded(rings, first)
-    folded_bound = Noise(errors.folded(rings, first_bound, any_column=True).variance, "bound")
+    folded, folded_bound = errors.folded(rings, first), errors.folded(rings, first_bound, any_column=True)
     # Columns that are missing take no products with unit vectors.
     partial = errors.unit & (numbers(layouts, "columns") < np.exp2(numbers(layouts, "column_bits")))
     body = np.array([o.get("body_modulus", 2.0**128) for o in layouts], dtype=float)

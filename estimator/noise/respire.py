@@ -134,7 +134,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
         buckets("respire", layouts),
         *until_first(stage, early, map(digits, UNTIL_FIRST), selects, rows),
         *(
-            stage(name, noise, Noise(worst.variance, "bound"), digits=digits(gadget), terms=CONSTANT_TERMS * rows)
+            stage(name, noise, worst, digits=digits(gadget), terms=CONSTANT_TERMS * rows)
             for (name, gadget), noise, worst in zip(on_the_way.items(), errors.after, errors.after_bound)
         ),
         stage(

@@ -75,15 +75,8 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     terms: Floats = CONSTANT_TERMS * rows
     return [
         *until_first(stage, early, map(words, UNTIL_FIRST), columns > 0, rows),
-        stage("folding", folding, Noise(folding_bound.variance, "bound"), digits=words("selector"), terms=terms),
-        stage(
-            "packing",
-            packing,
-            Noise(packing_bound.variance, "bound"),
-            digits=words("conversion"),
-            present=packed,
-            terms=terms,
-        ),
+        stage("folding", folding, folding_bound, digits=words("selector"), terms=terms),
+        stage("packing", packing, packing_bound, digits=words("conversion"), present=packed, terms=terms),
         stage(
             "answer",
             answers.switched(vectors, packing),
