@@ -62,10 +62,9 @@ class Comparison:
 def compare(prediction: dict, record: dict) -> list[Comparison]:
     """All pairs of a prediction record and the record of the same row, of a protocol or of a primitive.
 
-    Payload bytes and the server's tables exact; peak memory within 10 %;
-    noise variance within 1/16 if the formula is an equality and never
-    above its bound, sampling error apart; answer seconds within 25 %, other seconds for information. Empty if the run
-    has no measurements.
+    Payload bytes and the server's tables exact; peak memory within 10 %; noise variance within 1/16 if the formula is
+    an equality and never above its bound, sampling error apart; answer seconds within 25 %, other seconds for
+    information. Empty if the run has no measurements.
     """
     if record["status"] not in ("ok", "wrong"):
         return []
@@ -85,7 +84,7 @@ def _bytes(record: dict) -> list[Comparison]:
     described = {(m["phase"], m["name"]): m["payload_bytes"] for m in record["description"]["messages"]}
     sent = {(m["phase"], m["name"]): m["payload_bytes"] for m in record["transcript"]}
     rows = []
-    for key in [*described, *(k for k in sent if k not in described)]:
+    for key in described | sent:
         predicted, measured = described.get(key, 0), sent.get(key, 0)
         rows.append(Comparison(f"payload {key[0]} {key[1]}", "B", predicted, measured, predicted == measured, "exact"))
     return rows
@@ -239,8 +238,7 @@ def _primitive_seconds(prediction: dict, record: dict) -> list[Comparison]:
     """Seconds of one call with described operations, for information: the call does more than the counts describe."""
     rows = []
     for name, described in prediction.get("times", {}).items():
-        samples = record["measured"]["times"].get(name, {}).get("samples")
-        if samples:
+        if samples := record["measured"]["times"].get(name, {}).get("samples"):
             seconds, note = described["seconds"], f"{described['counted']} only"
             elsewhere = _elsewhere(prediction["unit_costs"], record["machine"])
             note += f"; {elsewhere}" if elsewhere else ""

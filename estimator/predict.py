@@ -28,7 +28,7 @@ SCHEMA = "pirlab/prediction/1"
 DESCRIBED = "pirlab/description/1"
 DESCRIBED_PRIMITIVE = "pirlab/primitive-description/1"
 #: Seconds of a primitive, whose repetitions are not parted into phases.
-PHASES = ("repetition", "total")
+BUDGET = ("repetition", "total")
 
 
 def predict(
@@ -51,7 +51,7 @@ def predict(
     slowness = units.slowness()
     noise, seconds = iter(predict_noise(protocols)), iter(predict_seconds(protocols, units))
     return [
-        _record(d, secured, primitive_noise(d), dict.fromkeys(PHASES, slowness * d["predicted_seconds"]), units)
+        _record(d, secured, primitive_noise(d), dict.fromkeys(BUDGET, slowness * d["predicted_seconds"]), units)
         if _is_primitive(d)
         else _record(d, secured, next(noise), next(seconds), units)
         for d, secured in zip(descriptions, entries)

@@ -41,7 +41,7 @@ def worst_log2_failure(
         decisions.append(record_entries * (dimension + 1) * digits)
     threshold = (modulus // plain_modulus) / 2
     error = np.sqrt(samples) * stddev * (plain_modulus // 2)
-    return float(log2_union(np.repeat(TAILS[tail](threshold, error), len(decisions)), decisions))
+    return float(log2_union(TAILS[tail](threshold, error), decisions))
 
 
 def largest_plain_modulus(protocol: str, samples: int, *, log2_failure: float = -40.0, **arguments: Any) -> int:

@@ -39,14 +39,7 @@ def published_sets(path: Path) -> list[dict[str, Any]]:
         if row["kind"] not in KINDS:
             raise AuditError(f"{path}, line {number}: kind is {row['kind']!r}; write one of {', '.join(KINDS)}")
         try:
-            instance = Instance.of(
-                {
-                    "dimension": row["dimension"],
-                    "modulus": row["modulus"],
-                    "secret": secret_of(row),
-                    "error_stddev": row["stddev"],
-                }
-            )
+            instance = Instance.of({**row, "secret": secret_of(row), "error_stddev": row["stddev"]})
         except (KeyError, ValueError) as error:
             raise AuditError(f"{path}, line {number} ({row['id']}): {error}. Correct the row") from error
         claim = row["claimed_bits"]
