@@ -21,7 +21,7 @@ import numpy as np
 from ..secret import coordinate
 from . import simplepir
 from .error import Noise
-from .ring_setting import Answers, Floats, Rings, bound_by_key, numbers
+from .ring_setting import Answers, Rings, bound_by_key, numbers
 from .stage import NEVER, Chance, Decision, Stage, stages, words
 
 #: Bits of a word of the hint, which counts as centred.
@@ -51,17 +51,14 @@ def hint(descriptions: Sequence[dict]) -> Stage:
     answers = Answers.of(layouts, rings)
     moduli = np.array([o["slot_moduli"] for o in layouts], dtype=float)
 
-    def switched(under: Rings, variance: Floats, t: Floats) -> Noise:
-        return answers.messages(under, Noise(variance), t)
-
-    random = [np.asarray(switched(rings, rings.n * (t**2 - 1) / 12 * sums, t).variance) for t in moduli.T]
+    random = [answers.messages(rings, Noise(rings.n * (t**2 - 1) / 12 * sums), t) for t in moduli.T]
     largest = np.max(moduli, axis=1)
-    any_data = rings.n * np.floor(largest / 2) ** 2 * turns * sums
-    bound, key = bound_by_key(lambda under: switched(under, any_data, largest), rings)
+    any_data = Noise(rings.n * np.floor(largest / 2) ** 2 * turns * sums)
+    bound, key = bound_by_key(lambda under: answers.messages(under, any_data, largest), rings)
     counts = np.broadcast_to((rings.n * blocks)[:, None], moduli.shape)
     return stages("hintlesspir")(
         "hint",
-        Noise(np.stack(random, axis=1)),
+        Noise(np.stack([np.asarray(each.variance) for each in random], axis=1)),
         bound,
         digits=[
             f"balanced base-2^{o['automorphism_gadget']['base_log2']} digits of residues of public masks"

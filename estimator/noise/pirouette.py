@@ -99,7 +99,7 @@ def chain(descriptions: Sequence[dict]) -> list[Stage]:
     return [
         _stage("query", query),
         *_digit_stages(d, keys.words, reduction, moduli(queries, "modulus"), query),
-        *_bit_stages(d, keys.words, reduction, numbers(d.layouts, "digit_bits")),
+        *_bit_stages(d, keys.words, reduction),
         *selection(d),
     ]
 
@@ -175,15 +175,15 @@ def _digit_stages(
     ]
 
 
-def _bit_stages(d: Described, words: list[str], reduction: Reduction, digit_bits: Floats) -> list[Stage]:
+def _bit_stages(d: Described, words: list[str], reduction: Reduction) -> list[Stage]:
     """Bit j of a digit has a table of 2^(bits - 1 - j) steps (impl/lattice/src/functional)."""
-    most = int(digit_bits.max())
-    j = np.arange(most, dtype=float)
-    factors = np.where(j < digit_bits[:, None], functional.bit_square(digit_bits[:, None], j), 0.0)
+    digit_bits = numbers(d.layouts, "digit_bits")[:, None]
+    j = np.arange(np.max(digit_bits))
+    factors = np.where(j < digit_bits, functional.bit_square(digit_bits, j), 0.0)
     bits = np.asarray(d.setting.rotated.variance)[:, None] * factors
     # The lowest bits of a digit are the most frequent: the last digit may hold fewer than the others.
     index_bits = numbers(d.layouts, "index_bits")[:, None]
-    counts = np.where(j < digit_bits[:, None], np.floor((index_bits - 1 - j) / digit_bits[:, None]) + 1, 0.0)
+    counts = np.where(j < digit_bits, np.floor((index_bits - 1 - j) / digit_bits) + 1, 0.0)
     mean = Noise(np.sum(bits * counts, axis=1) / np.maximum(np.sum(counts, axis=1), 1))
     shrink = np.square(ratio(2 * d.n.astype(object), d.modulus))
     inputs = bits * shrink[:, None] + np.asarray(reduction.added.variance)[:, None]

@@ -50,13 +50,10 @@ class Gadgets:
 class _Errors:
     """Errors of every ciphertext between query and response, over random data; `bounds` are for any data.
 
-    after: folding, rotation, projection and the vector's switch, one by one. answer: in units of q2."""
+    early: those of `until_first`. after: folding, rotation, projection and the vector's switch, one by one. answer: in
+    units of q2."""
 
-    leaf: Noise
-    selector_body: Noise
-    selector_mask: Noise
-    first: Noise
-    first_bound: Noise
+    early: tuple[Noise, ...]
     after: list[Noise]
     after_bound: list[Noise]
     answer: Noise
@@ -105,7 +102,7 @@ class _Errors:
 
         random, bound = after(first), after(first_bound)
         answer, answer_bound = switched(random[-1]), switched(bound[-1])
-        return _Errors(leaf, body, mask, first, first_bound, random, bound, answer, answer_bound, small)
+        return _Errors((leaf, body, mask, first, first_bound), random, bound, answer, answer_bound, small)
 
 
 def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
@@ -125,14 +122,13 @@ def chain(descriptions: Sequence[dict]) -> list[Stage | Chance]:
     answer_bound, key = bound_by_key(lambda *keys: of_keys(*keys).answer_bound, queries, vectors)
 
     rows = numbers(layouts, "rows")
-    early = errors.leaf, errors.selector_body, errors.selector_mask, errors.first, errors.first_bound
     selects = numbers(layouts, "column_bits") + numbers(layouts, "position_bits") > 0
     digits = gadgets.words
     on_the_way = {"folding": "selector", "rotation": "selector", "projection": "selector_expansion", "vector": "vector"}
     stage = stages("respire")
     return [
         buckets("respire", layouts),
-        *until_first(stage, early, map(digits, UNTIL_FIRST), selects, rows),
+        *until_first(stage, errors.early, map(digits, UNTIL_FIRST), selects, rows),
         *(
             stage(name, noise, worst, digits=digits(gadget), terms=CONSTANT_TERMS * rows)
             for (name, gadget), noise, worst in zip(on_the_way.items(), errors.after, errors.after_bound)
