@@ -1,7 +1,10 @@
 """Digit moments against enumeration: every u, every coin, in fractions, by the carry form and not by the formulas."""
 
+from collections import defaultdict
 from fractions import Fraction
+from functools import cache
 from itertools import product
+from math import hypot
 
 import pytest
 from pirlab_estimator.noise import digits, sums
@@ -75,6 +78,7 @@ def outcomes(family, u, q, b, k):
                 yield chance, carries(v, b, k, r)
 
 
+@cache
 def enumerate_moments(family, q, b):
     """Per digit E[x], E[x^2], E_u[E[x|u]^2]; the norm's mean; recomposition is checked on the way."""
     k = length_of(q, b, family)
@@ -82,12 +86,15 @@ def enumerate_moments(family, q, b):
     mean, square, fixed = ([Fraction(0)] * k for _ in range(3))
     norm = 0.0
     for u in range(q):
-        first, second = [Fraction(0)] * k, [Fraction(0)] * k
+        alike = defaultdict(list)
         for chance, x in outcomes(family, u, q, b, k):
             assert sum(w * c for w, c in zip(weights, x)) % q == u
-            first = [m + chance * c for m, c in zip(first, x)]
-            second = [m + chance * c * c for m, c in zip(second, x)]
-            norm += float(chance) * sum(c * c for c in x) ** 0.5
+            alike[chance].append(x)
+        first, second = [Fraction(0)] * k, [Fraction(0)] * k
+        for chance, rows in alike.items():
+            first = [m + chance * sum(column) for m, column in zip(first, zip(*rows))]
+            second = [m + chance * sum(c * c for c in column) for m, column in zip(second, zip(*rows))]
+            norm += float(chance) * sum(hypot(*x) for x in rows)
         mean = [m + c / q for m, c in zip(mean, first)]
         square = [m + c / q for m, c in zip(square, second)]
         fixed = [m + c * c / q for m, c in zip(fixed, first)]
