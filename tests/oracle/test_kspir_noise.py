@@ -76,22 +76,22 @@ def test_bounds_are_above_the_noise_of_random_data():
         assert stage["stddev_bound"] > stage["stddev"]
 
 
-def joined_errors(classes, rng, n=64):
-    """The errors that key switches of unit variance leave in a packing of the inputs' phases, in integers."""
+def joined_errors(classes, rng, runs, n=64):
+    """The errors that key switches of unit variance leave in packings of the inputs' phases, in integers."""
 
     def mapped(x, exponent):
         out, exponents = np.zeros_like(x), exponent * np.arange(n) % (2 * n)
-        out[exponents % n] = np.where(exponents < n, x, -x)
+        out[:, exponents % n] = np.where(exponents < n, x, -x)
         return out
 
     def turned(x, places):
-        return np.concatenate([-x[n - places :], x[: n - places]])
+        return np.concatenate([-x[:, n - places :], x[:, : n - places]], axis=1)
 
-    errors, half = [np.zeros(n) for _ in range(classes)], classes // 2
+    errors, half = [np.zeros((runs, n)) for _ in range(classes)], classes // 2
     while half:
         for j in range(half):
             other = turned(errors[j + half], half)
-            switch = rng.normal(size=n)
+            switch = rng.normal(size=(runs, n))
             errors[j] = errors[j] + other + mapped(errors[j] - other, n // half + 1) + switch
         half //= 2
     return errors[0]
@@ -100,7 +100,7 @@ def joined_errors(classes, rng, n=64):
 def test_a_packing_s_key_switches_double_with_every_level():
     rng = np.random.default_rng(1)
     for classes in (2, 8, 64):
-        found = np.mean([joined_errors(classes, rng) ** 2 for _ in range(2000)])
+        found = np.mean(joined_errors(classes, rng, 2000) ** 2)
         assert found == pytest.approx((classes**2 - 1) / 3, rel=0.05)
     few, many = (answer(classes=classes)["variance"] for classes in (1, 2048))
     switch = 4096 * 10.24 * 4 * (2**28 + 2) / 12
