@@ -4,14 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from pirlab_estimator.paths import ROOT
-from pirlab_estimator.search import evaluate
+from pirlab_estimator.search.evaluate import Evaluator
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_workflow import experiments
@@ -138,12 +138,23 @@ def real_estimator(monkeypatch, request):
                 monkeypatch.setenv(name, value)
 
 
+def _remember(patch: pytest.MonkeyPatch, cache: Path) -> Path:
+    """Searches keep what they tried in this folder."""
+    patch.setattr(Evaluator.__init__, "__defaults__", (cache,))
+    return cache
+
+
 @pytest.fixture
 def own_cache(tmp_path, monkeypatch, binary) -> Path:
     """A memory of its own for the searches of a test."""
-    monkeypatch.setattr(evaluate, "CACHE", tmp_path / "cache")
-    monkeypatch.setattr(evaluate.Evaluator.__init__, "__defaults__", (tmp_path / "cache",))
-    return tmp_path / "cache"
+    return _remember(monkeypatch, tmp_path / "cache")
+
+
+@pytest.fixture(scope="module")
+def shared_cache(tmp_path_factory, binary) -> Iterator[Path]:
+    """One memory for the searches of a file's tests, many of which ask for the same sets."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield _remember(patch, tmp_path_factory.mktemp("searches"))
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pirlab_estimator.search.evaluate import Evaluator, Shape
 from places import read_csv
 from search_command import SMALL, files, search
 
-pytestmark = pytest.mark.usefixtures("own_cache")
+pytestmark = pytest.mark.usefixtures("shared_cache")
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_without_state_there_are_no_keys_and_no_hint_that_wears_out(monkeypatch,
     assert "need a hint above --max-offline" in spiral
 
 
-def test_protocols_without_a_space_are_ranked_by_their_committed_sets(own_cache):
+def test_protocols_without_a_space_are_ranked_by_their_committed_sets():
     shape = Shape(1 << 10, 64)
     evaluator = Evaluator(shape, UnitCosts.load(DEFAULTS), None)
     ranked = choose.choose([], evaluator, Bounds(), Objective("seconds", shape))
@@ -102,11 +102,11 @@ def test_protocols_without_a_space_are_ranked_by_their_committed_sets(own_cache)
     assert set(choices) == {each["protocol"] for each in choose.committed().values()} | {"download"}
 
 
-def test_where_another_protocol_takes_over(two, own_cache):
+def test_where_another_protocol_takes_over(two, shared_cache):
     """Against the least scores of all sets at every database between, without the search's bookkeeping."""
     shape = Shape(1 << 16, 256)
     objective = Objective("seconds", shape, Network(0.02, 50e6 / 8))
-    evaluator = Evaluator(shape, UnitCosts.load(DEFAULTS), own_cache)
+    evaluator = Evaluator(shape, UnitCosts.load(DEFAULTS), shared_cache)
     choices = choose.choose(cli.protocols(), evaluator, Bounds(offline=SEEDS), objective)
     found = choose.takeovers(choices, evaluator, Bounds(offline=SEEDS), objective)
     assert choices[0].protocol == "simpleypir"
@@ -115,7 +115,7 @@ def test_where_another_protocol_takes_over(two, own_cache):
     sets = [*choose.committed().values(), *(c.best.literal for c in choices if c.best and c.best.literal)]
     for step in range(-fewer.steps + 1):
         there = Shape(shape.records >> step, 256)
-        figures = Evaluator(there, evaluator.unit_costs, own_cache)(sets)
+        figures = Evaluator(there, evaluator.unit_costs, shared_cache)(sets)
         kept = [f for f in figures if f.refused is None and f.hint_bytes <= SEEDS and Bounds().reached(f)]
         reading = float(evaluator.unit_costs.total("bytes_read", there.bytes()))
         downloading = 0.02 + there.bytes() * 8 / 50e6 + reading

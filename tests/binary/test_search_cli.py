@@ -25,7 +25,7 @@ from pirlab_estimator.search.walk import walk
 from places import read_csv
 from search_command import SMALL, files, search
 
-pytestmark = pytest.mark.usefixtures("own_cache")
+pytestmark = pytest.mark.usefixtures("shared_cache")
 
 
 def test_the_same_command_gives_the_same_files(tmp_path, capsys, own_cache, binary):
