@@ -13,9 +13,9 @@ from pirlab_estimator.security import cli as security
 from pirlab_figures.cli import main as drawing
 from pirlab_workflow import experiments, received
 from places import EXPECTED
-from search_command import SMALL
+from search_command import SIMPLE
 
-SEARCH = ["--protocol", "simplepir", *SMALL, "--dry-run"]
+SEARCH = [*SIMPLE, "--dry-run"]
 AUDIT = ["table", "security-sets", "--expected", str(EXPECTED)]
 #: The words before the file's name, and the program.
 READERS: dict[str, tuple[Callable[..., int], list[str]]] = {
