@@ -15,7 +15,7 @@ from pirlab_estimator.modulus import format_modulus, parse_modulus
 from pirlab_estimator.security import assess, cli, live, recorded
 from pirlab_estimator.security.attacks import ATTACKS, CORE_SVP_MODEL, HYBRIDS, MODEL, SAMPLED, AttackResult
 from pirlab_estimator.security.instance import Instance, sage_call, sage_parameters
-from stand_in_estimator import COMMIT, SPARSE, UNIFORM, attacks_of, description, lwe, written
+from stand_in_estimator import COMMIT, SPARSE, UNIFORM, attacks_of, committed, description, lwe, written
 from validated import load
 
 #: The attack that exceeded its time limit for one set, the largest: BDD under core-SVP.
@@ -127,11 +127,9 @@ def test_cache_by_content_of_a_known_commit_only(stand_in, tmp_path):
     cache, instance, only = tmp_path / "cache", Instance.of(lwe()), {MODEL: ("usvp", "bdd")}
     assert live.estimate([instance], cache=cache, attacks=only)[instance]["commit"] == "unknown"
     assert not cache.exists(), "results of an unknown commit are not kept"
-    git = ["git", "-C", str(stand_in), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
-        subprocess.run([*git, *command], check=True)
+    commit = committed(stand_in)
     answer = live.estimate([instance], cache=cache, attacks=only)[instance]
-    assert len(answer["commit"]) == 40
+    assert answer["commit"] == commit and len(commit) == 40
     (kept,) = cache.iterdir()
     assert json.loads(kept.read_text())["log2_rop"] == 121, "the figure is kept, the failure is not"
     kept.write_text(json.dumps({"log2_rop": 99.5}))

@@ -1,25 +1,20 @@
 """Figures that the lattice estimator adds to the recorded ones: `pirlab-security confirm` and `record`."""
 
 import json
-import subprocess
 
 import pytest
 from pirlab_estimator.security import cli, live, recorded
 from pirlab_estimator.security.attacks import ATTACKS, MODEL
 from pirlab_estimator.security.instance import Instance
-from stand_in_estimator import COMMIT, lwe, written
+from stand_in_estimator import COMMIT, committed, lwe, written
 
 
 @pytest.fixture
 def clean_checkout(stand_in, tmp_path, monkeypatch):
     """The stand-in as a clean checkout, well behaved for dimension 2000, with a recorded.json that may be changed."""
-    git = ["git", "-C", str(stand_in), "-c", "user.name=t", "-c", "user.email=t@example.org"]
-    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "x"]):
-        subprocess.run([*git, *command], check=True)
-    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
     path = tmp_path / "recorded.json"
     document = json.loads(recorded.RECORDED.read_text())
-    document["estimator"]["commit"] = commit
+    document["estimator"]["commit"] = committed(stand_in)
     path.write_text(json.dumps(document))
     for function in (recorded.entries, recorded.commit, recorded.find, recorded.add):
         monkeypatch.setattr(function, "__defaults__", (*function.__defaults__[:-1], path))
