@@ -102,11 +102,10 @@ def test_what_was_found_for_a_database_stands_in_the_comparison(search, binary):
     folder = ROOT / "params/searched" / search["experiment"]
     committed_here = [path for path in folder.glob("*.toml") if path.stem in protocols()]
     assert len(committed_here) >= 5
-    for path in committed_here:
-        protocol, file = path.stem, path.relative_to(ROOT).as_posix()
-        document = tomllib.loads(path.read_text())
-        [found] = evaluator([document])
-        assert document["protocol"] == protocol and file in rows, "a set that nothing runs"
+    documents = [tomllib.loads(path.read_text()) for path in committed_here]
+    for path, document, found in zip(committed_here, documents, evaluator(documents)):
+        assert document["protocol"] == path.stem, path
+        assert path.relative_to(ROOT).as_posix() in rows, "a set that nothing runs"
         as_said(document["source"], search, found)
 
 

@@ -296,7 +296,7 @@ def test_an_experiment_keeps_its_own_primitives(folder, tmp_path):
 
     experiments = {json.loads(path.read_text())["experiment"] for path in kept.rglob("*.json")}
     parts = [lines("--experiment", experiment) for experiment in experiments]
-    assert len(parts) > 1 and all(part < lines() for part in parts) and max(parts) > 1
+    assert len(parts) > 1 and 1 < max(parts) < lines()
 
 
 TABLES = ["primitives", "gadget-noise", "gadget-claims", *(f"gadget-table{i}" for i in range(1, 7))]

@@ -30,14 +30,20 @@ def test_predictions_are_unchanged(described):
     _compare("predictions", golden.predictions(described))
 
 
-@pytest.mark.parametrize("name", golden.EXCHANGES)
-def test_payloads_are_unchanged(binary, tmp_path, name):
-    """On the fastest kernel path with two threads, and on every slower one; of large sets these in `make verify`."""
+@pytest.fixture(scope="module")
+def slower(binary) -> list[str]:
+    """The kernel paths of this machine but the fastest."""
     check = subprocess.run([binary, "check", "--json", "--no-probe"], capture_output=True, text=True, check=False)
-    available = [kernel for kernel in json.loads(check.stdout)["kernels"] if kernel["available"]]
+    kernels = json.loads(check.stdout)["kernels"]
+    return [kernel["name"] for kernel in kernels if kernel["available"] and not kernel["chosen"]]
+
+
+@pytest.mark.parametrize("name", golden.EXCHANGES)
+def test_payloads_are_unchanged(binary, tmp_path, name, slower):
+    """On the fastest kernel path with two threads, and on every slower one; of large sets these in `make verify`."""
     runs = [("auto", 2)]
     if VERIFY or name not in golden.LARGE:
-        runs += [(kernel["name"], 1) for kernel in available if not kernel["chosen"]]
+        runs += [(kernel, 1) for kernel in slower]
     digests = {run: golden.payloads(binary, tmp_path, name, *run) for run in runs}
     assert set(digests.values()) == {golden.read_digests("payloads")[name]}, digests
 

@@ -47,7 +47,7 @@ def test_pirouette_is_no_slower_and_no_larger_than_its_repaired_sets(protocol, r
     assert min(f.seconds for f in right) <= given.seconds and max(f.hint_bytes for f in right) <= given.hint_bytes
 
 
-def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monkeypatch):
+def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(tmp_path, monkeypatch):
     asked = []
 
     class Recorded(Search):
@@ -57,7 +57,7 @@ def test_the_search_of_pirouette_is_asked_for_the_items_of_the_shape(root, monke
             super().__init__(few, units, index_bits, limits, half)
 
     monkeypatch.setattr(pirouette_sets, "Search", Recorded)
-    evaluator = Evaluator(Shape(1 << 18, 2048), COSTS, None)
+    evaluator = Evaluator(Shape(1 << 18, 2048), COSTS, tmp_path)  # The same search again is remembered.
     bounds = Bounds(failure=-45.0, offline=2e8)
     found = walk(space_file.load("pirouette_h"), evaluator, bounds, Least(lambda f: f.seconds)).found
     assert asked == [(18, 2e8 - pirouette_sets.SEED_BYTES, True, -45.0, True)]
