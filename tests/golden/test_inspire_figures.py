@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -21,6 +23,7 @@ from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
 from pirlab_figures.lib import primitive as primitives
 from pirlab_figures.lib.spec import spec
+from pirlab_figures.lib.table import Table
 from pirlab_figures.runs import batches
 from places import EXPECTED
 
@@ -52,6 +55,12 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list:
     return load(tmp_path_factory.mktemp("rows"), DOCUMENTS)
 
 
+@pytest.fixture(scope="module")
+def drawn(found, expected, contradictions) -> Callable[[str], Table]:
+    """The paper's tables with these rows, each made once."""
+    return cache(lambda number: build(found, expected, contradictions, number))
+
+
 @pytest.mark.parametrize(("number", "columns", "metrics"), [("2", 41, 7), ("3", 39, 7), ("4", 28, 7), ("8", 35, 10)])
 def test_every_printed_number_is_in_the_tables(expected, number, columns, metrics):
     """The CSV's own values, each once; columns that the paper leaves blank are none."""
@@ -74,8 +83,8 @@ def test_simpleypirs_layout_follows_from_its_bytes(expected):
     assert [(layout.first, layout.answers) for layout in layouts] == [(2**14, 19), (2**16, 37), (2**17, 74)]
 
 
-def test_table9_compares_sizes_and_times(found, expected, contradictions):
-    data = build(found, expected, contradictions, "9").data
+def test_table9_compares_sizes_and_times(drawn):
+    data = drawn("9").data
     own = data[(data["database"] == "1GB") & data["here"].notna()]
     assert len(own) == 16 * 9
     sizes = own[own["unit"] == "B"]
@@ -122,29 +131,29 @@ def test_a_size_that_differs_is_marked(tmp_path, expected, contradictions):
     assert r"\neq" in table.tex() and r"$\gamma$" not in table.tex()
 
 
-def test_tables_2_to_4_take_records_of_the_same_layout(found, expected, contradictions):
+def test_tables_2_to_4_take_records_of_the_same_layout(drawn):
     """Pareto fronts: 1-bit columns of InsPIRe^(2) were run with 64 or 128 B records; the line says so."""
-    table = build(found, expected, contradictions, "2")
+    table = drawn("2")
     data = table.data[(table.data["metric"] == "server_time") & (table.data["database"] == "1GB")]
     assert data[~data["protocol"].isin(["kspir", "hintlesspir"])]["here"].notna().all()
     bits = data.groupby("protocol")["measured_record_bits"].unique()
     assert set(bits["inspire2"]) == {512, 1024} and set(bits["inspire"]) == {1} and set(bits["simpleypir"]) == {2**19}
     text = table.markdown()
     assert "1024 bit records†ᵉ |" in text and "ᵉ same layout, measured with records of another size" in text
-    exact = build(found, expected, contradictions, "3").data
+    exact = drawn("3").data
     own = exact[(exact["protocol"] == "inspire") & (exact["database"] == "1GB")]
     assert set(own["measured_record_bits"]) == {512}
 
 
-def test_cells_that_cannot_be_filled_say_why(found, expected, contradictions):
-    text = build(found, expected, contradictions, "9").markdown()
+def test_cells_that_cannot_be_filled_say_why(drawn):
+    text = drawn("9").markdown()
     costed = "8gb-512b-n8192†ᶜ | 121.3† | -82 | 84.00ᵈ | 140.0ᵈ | 96.00ᵈ | 320.0ᵈ |  |  |  |  |  |  | 1000ᶜ | 0.18ᶜ |"
     assert costed in text, "skipped for its memory"
     lines = [line for line in text.splitlines() if line.startswith("| 8 GB, 512 bit") and "| here" in line]
     assert len(lines) == 7 and sum(inspire_tables.NOT_PLANNED in line for line in lines) == 6
     assert sum(inspire_tables.NOT_PLANNED in line for line in text.splitlines()) == 6 + 5 + 4 + 16
     assert "64 of 64 measured, 4 of 4 described" in text and "ᵈ size that the program predicts" in text
-    baselines = build(found, expected, contradictions, "2").markdown()
+    baselines = drawn("2").markdown()
     assert "| 1 GB | KSPIR |  | paper, Table 2 |  |  | 2352 | 14 |" in baselines and "ᵖ" not in baselines
 
 
@@ -176,8 +185,8 @@ def test_marks_stand_at_our_lines(tmp_path, expected, contradictions):
         assert words in text
 
 
-def test_many_sets_with_one_figure_are_counted(found, expected, contradictions):
-    text = build(found, expected, contradictions, "9").markdown()
+def test_many_sets_with_one_figure_are_counted(drawn):
+    text = drawn("9").markdown()
     assert "† below 128-bit security (17 sets of InsPIRe 121.3 bit)" in text
 
 
@@ -194,13 +203,13 @@ def test_records_of_other_databases_are_lines_of_their_own(tmp_path, expected, c
     assert "2^31 x 512" not in build(found, expected, contradictions, "3").markdown(), "no smaller database"
 
 
-def test_contradictions_are_footnotes(found, expected, contradictions):
+def test_contradictions_are_footnotes(drawn, contradictions):
     """Each of the paper's contradictions that names a table stands below that table."""
     named = {entry["id"]: inspire_notes.tables_of(entry) for entry in contradictions.to_dict("records")}
     assert [key for key, tables in named.items() if not tables] == ["X31"], "headings of the appendix only"
     assert named["X28"] == {"2", "3", "4"} and named["X29"] == {"3", "4"} and named["X13"] == {"8"}
     for number in "12346789":
-        text = build(found, expected, contradictions, number).markdown()
+        text = drawn(number).markdown()
         for key, tables in named.items():
             assert (f"{key}, " in text) == (number in tables), (key, number)
         listed = {entry["table"] for entry in inspire_notes.CELLS}
@@ -224,8 +233,8 @@ def test_contradicted_cells(expected):
     assert cells("4", "X27") == {("1GB", 262144, 1024, m) for m in ("offline_time", "server_time")}
 
 
-def test_table1_has_the_papers_parameters_and_ours(found, expected, contradictions):
-    table = build(found, expected, contradictions, "1")
+def test_table1_has_the_papers_parameters_and_ours(drawn):
+    table = drawn("1")
     own = table.data[table.data["source"] == "here"].set_index(["protocol", "instance"])
     assert own.loc[("inspire", "ring"), "z_gsw"] == 2**19 and pd.isna(own.loc[("inspire2", "ring"), "z_gsw"])
     assert len(own.loc[("inspire", "ring"), "sets"].split()) == 17 and len(own) == 2 + 1 + 2 + 1 + 1
@@ -404,24 +413,20 @@ def test_parts_add_up_to_the_total(found, expected, which, bars):
 
 
 @pytest.mark.parametrize(
-    "which", [name for name in TABLES if name.startswith("inspire-table") and name != "inspire-table5"]
+    "command",
+    [
+        *(f"table {name}" for name in TABLES if name.startswith("inspire-table") and name != "inspire-table5"),
+        *(name for name in FIGURES if name.startswith("inspire-")),
+    ],
 )
-def test_tables_from_the_command_line(folder, tmp_path, which, capsys, declared):
+def test_drawings_from_the_command_line(folder, tmp_path, command, capsys, declared):
     arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
-    arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "t")]
-    assert main(["table", which, *arguments]) == 0, capsys.readouterr().err
-    for end in ("csv", "md", "tex", "html", "caption.rst"):
-        assert (tmp_path / f"t.{end}").stat().st_size > 100
-    assert "InsPIRe_0" not in (tmp_path / "t.html").read_text() + (tmp_path / "t.tex").read_text()
-
-
-@pytest.mark.parametrize("which", [name for name in FIGURES if name.startswith("inspire-")])
-def test_figures_from_the_command_line(folder, tmp_path, which, declared):
-    arguments = ["--records", str(folder / "records"), "--predictions", str(folder / "predictions.json")]
-    arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "f")]
-    assert main([which, *arguments]) == 0
-    for end in ("pdf", "svg", "png", "csv", "caption.rst"):
-        assert (tmp_path / f"f.{end}").stat().st_size > 100
+    arguments += ["--expected", str(EXPECTED), "--out", str(tmp_path / "d")]
+    assert main([*command.split(), *arguments]) == 0, capsys.readouterr().err
+    texts = ("html", "tex") if command.startswith("table") else ()
+    for end in ("csv", "caption.rst", *(("md", *texts) if texts else ("pdf", "svg", "png"))):
+        assert (tmp_path / f"d.{end}").stat().st_size > 100
+    assert not any("InsPIRe_0" in (tmp_path / f"d.{end}").read_text() for end in texts)
 
 
 def test_the_papers_numbers_are_needed(folder, tmp_path, capsys):
