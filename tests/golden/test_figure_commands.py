@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,21 +14,31 @@ from pirlab_estimator.paths import ROOT
 from pirlab_figures.cli import main
 from places import EXPECTED, read_csv
 
+TABLE = [".csv", ".md", ".tex", ".html", ".caption.rst"]
+FIGURE = [".pdf", ".svg", ".png", ".csv", ".caption.rst"]
+#: The files of each command.
+COMMANDS = dict.fromkeys(["table figure4", "table comparison", "table security"], TABLE)
+COMMANDS |= {"figure4": FIGURE, "accuracy": [*FIGURE, ".md", ".tex"]}
 
-@pytest.mark.parametrize(
-    ("command", "suffixes"),
-    [
-        (["figure4"], [".pdf", ".svg", ".png", ".csv", ".caption.rst"]),
-        (["table", "figure4"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
-        (["table", "comparison"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
-        (["table", "security"], [".csv", ".md", ".tex", ".html", ".caption.rst"]),
-        (["accuracy"], [".pdf", ".svg", ".png", ".csv", ".md", ".tex", ".caption.rst"]),
-    ],
-)
-def test_commands_write_their_files(command: list[str], suffixes: list[str], sweep: Path, tmp_path: Path) -> None:
+
+@pytest.fixture(scope="module")
+def drawn(sweep: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Path]]:
+    """The files that a command writes of the sweep, by name: of one drawing, or of another one."""
     options = ["--records", str(sweep / "records"), "--predictions", str(sweep / "predictions.json")]
-    assert main([*command, *options, "--expected", str(EXPECTED), "--out", str(tmp_path / "a.b" / "out")]) == 0
-    written = {path.name: path for path in (tmp_path / "a.b").iterdir()}
+    options += ["--expected", str(EXPECTED)]
+
+    @cache
+    def files(command: str, drawing: int = 1) -> dict[str, Path]:
+        folder = tmp_path_factory.mktemp("drawn") / "a.b"
+        assert main([*command.split(), *options, "--out", str(folder / "out")]) == 0
+        return {path.name: path for path in folder.iterdir()}
+
+    return files
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_write_their_files(command: str, drawn: Callable[..., dict[str, Path]]) -> None:
+    written, suffixes = drawn(command), COMMANDS[command]
     for suffix in suffixes:
         assert written[f"out{suffix}"].stat().st_size > 0
     if ".pdf" in suffixes:
@@ -48,27 +60,18 @@ def test_commands_write_their_files(command: list[str], suffixes: list[str], swe
         assert "http" not in page and "<script src" not in page
 
 
-def test_output_is_deterministic(sweep: Path, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        options = ["--records", str(sweep / "records"), "--predictions", str(sweep / "predictions.json")]
-        assert main(["figure4", *options, "--expected", str(EXPECTED), "--out", str(tmp_path / name)]) == 0
-    for suffix in (".pdf", ".svg", ".png", ".csv"):
-        one, two = ((tmp_path / (name + suffix)).read_bytes() for name in ("one", "two"))
-        assert one == two, suffix
+def test_output_is_deterministic(drawn: Callable[..., dict[str, Path]]) -> None:
+    one, two = drawn("figure4"), drawn("figure4", 2)
+    for name in ("out.pdf", "out.svg", "out.png", "out.csv"):
+        assert one[name].read_bytes() == two[name].read_bytes(), name
 
 
 def test_no_record_at_all_still_draws_the_papers_points(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    for command in (["figure4"], ["table", "figure4"], ["table", "comparison"], ["accuracy"]):
-        assert (
-            main([*command, "--records", str(tmp_path / "records"), "--expected", str(EXPECTED), "--out", str(out)])
-            == 0
-        )
-    assert "No point was measured" in main_caption(tmp_path) or "No record" in main_caption(tmp_path)
-
-
-def main_caption(folder: Path) -> str:
-    return (folder / "out.caption.rst").read_text(encoding="utf-8")
+    words = ["--records", str(tmp_path / "records"), "--expected", str(EXPECTED), "--out", str(tmp_path / "out")]
+    for command in ("figure4", "table figure4", "table comparison", "accuracy"):
+        assert main([*command.split(), *words]) == 0
+    caption = (tmp_path / "out.caption.rst").read_text(encoding="utf-8")
+    assert "No point was measured" in caption or "No record" in caption
 
 
 def test_bad_paths_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
