@@ -22,8 +22,9 @@ def gadget_of(base, length):
 
 
 def product(a, b):
-    """Modulo X^N + 1."""
-    wide = np.fft.irfft(np.fft.rfft(a, 2 * N) * np.fft.rfft(b, 2 * N), 2 * N)
+    """Modulo X^N + 1; of several polynomials a key, the sum."""
+    each = np.fft.rfft(a, 2 * N) * np.fft.rfft(b, 2 * N)
+    wide = np.fft.irfft(each.reshape(KEYS, -1, N + 1).sum(axis=1), 2 * N)
     return wide[..., :N] - wide[..., N:]
 
 
@@ -48,7 +49,7 @@ def rows_of(rng, base):
         keys = rng.normal(size=(KEYS, LENGTH, N))
         grown = {}
         for residue, node in nodes.items():
-            switched = product(digits_of(rng, base, keys.shape), keys).sum(axis=1)
+            switched = product(digits_of(rng, base, keys.shape), keys)
             image = automorphism(node, (N >> level) + 1) + switched
             step = 1 << level
             for child, error in ((residue, node + image), (residue + step, turned(node - image, 2 * N - step))):
