@@ -5,6 +5,7 @@ import json
 import sys
 import tomllib
 from dataclasses import replace
+from functools import cache
 
 import jsonschema
 import numpy as np
@@ -183,9 +184,9 @@ def test_the_pruned_walk_finds_the_front_of_the_exhaustive_one(protocol, evaluat
     assert evaluator.evaluated == before, "all of it had been described"
 
 
-@pytest.mark.parametrize("protocol", [p for p in space_file.protocols() if space_file.load(p).ordered])
-@pytest.mark.parametrize("shape", [SHAPE, Shape(3000, 70000)], ids=["short", "long"])
-def test_a_step_along_an_ordered_axis_costs_no_more_and_fails_no_less(protocol, shape):
+@cache
+def steps(protocol):
+    """Sets a step apart along an ordered axis, the dearer one first, and the power by which failures are rarer."""
     space = space_file.load(protocol)
     kept, _ = space.secure(128.0)
     combinations = list(space.combinations(kept))
@@ -201,6 +202,13 @@ def test_a_step_along_an_ordered_axis_costs_no_more_and_fails_no_less(protocol, 
         if None not in pair:  # a base may have no gadget of that length
             pairs += pair
             orders.append(space.ordered[axis].rarer)
+    return pairs, orders
+
+
+@pytest.mark.parametrize("protocol", [p for p in space_file.protocols() if space_file.load(p).ordered])
+@pytest.mark.parametrize("shape", [SHAPE, Shape(3000, 70000)], ids=["short", "long"])
+def test_a_step_along_an_ordered_axis_costs_no_more_and_fails_no_less(protocol, shape):
+    pairs, orders = steps(protocol)
     figures = Evaluator(shape, COSTS, None)(pairs)
     compared = 0
     for dear, cheap, rarer in zip(figures[::2], figures[1::2], orders):
