@@ -26,23 +26,15 @@ from pirlab_figures.security import limits as audit_limits
 from pirlab_figures.security import sets as audit_sets
 from pirlab_figures.security.document import Audit, claim_text, load_audit, load_references, secret_text, verdict
 from places import EXPECTED, read_csv
+from stand_in_estimator import lwe
 
 SETS = EXPECTED / "security-sets.csv"
 EXPERIMENT = ROOT / "experiments/security/audit.toml"
 TERNARY, BINARY, GAUSSIAN = ({"kind": kind} for kind in ("ternary", "binary", "gaussian"))
 
 
-def described(name: str, dimension: int, kind: str = "repaired", **changes: Any) -> dict[str, Any]:
-    instance = {
-        "name": "query",
-        "dimension": dimension,
-        "modulus": "2^32",
-        "secret": {"kind": "uniform"},
-        "error_stddev": 6.4,
-        "samples": 1 << 14,
-        "protects": "the column of the record asked for",
-    }
-    return {"parameters": {"name": name, "source": {"kind": kind}}, "instances": [instance | changes]}
+def described(name: str, dimension: int, kind: str = "repaired") -> dict[str, Any]:
+    return {"parameters": {"name": name, "source": {"kind": kind}}, "instances": [lwe(dimension)]}
 
 
 @pytest.fixture(scope="module")

@@ -18,14 +18,8 @@ LARGE = "2^25 x 2048 bit"
 
 def table7(folder: Path, **changed: str) -> Path:
     """A drawn Table 7: a printed line and two of ours, a query of 36 bytes against one of 3600."""
-    line = {
-        "database": LARGE,
-        "config": "threads=1",
-        "speedup": "",
-        "marks": "",
-        "server_time": "4",
-        "offline_comm": "8",
-    }
+    line = {"database": LARGE, "config": "threads=1", "server_time": "4", "offline_comm": "8"}
+    line |= {"speedup": "", "marks": ""}
     lines = [
         line | {"protocol": "Respire", "status": "", "query_size": "15155"},
         line | {"protocol": "Respire", "status": "predicted", "query_size": "3600", "marks": "insecure predicted"},
@@ -142,14 +136,6 @@ def test_the_page_leads_to_every_drawing_and_needs_no_network(tmp_path):
 
 
 def test_folders_that_are_not_there_are_refused(tmp_path, capsys):
-    words = [
-        "index",
-        "--figures",
-        str(tmp_path / "none"),
-        "--expected",
-        str(EXPECTED),
-        "--out",
-        str(tmp_path / "index"),
-    ]
-    assert main(words) == 2
+    words = ["index", "--figures", str(tmp_path / "none"), "--expected", str(EXPECTED)]
+    assert main([*words, "--out", str(tmp_path / "index")]) == 2
     assert "no such file or folder" in capsys.readouterr().err
