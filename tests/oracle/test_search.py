@@ -186,7 +186,7 @@ def test_the_pruned_walk_finds_the_front_of_the_exhaustive_one(protocol, evaluat
 
 @cache
 def steps(protocol):
-    """Sets a step apart along an ordered axis, the dearer one first, and the power by which failures are rarer."""
+    """Sets a step apart along an ordered axis, the costlier one first, and the power by which failures are rarer."""
     space = space_file.load(protocol)
     kept, _ = space.secure(128.0)
     combinations = list(space.combinations(kept))
