@@ -47,7 +47,7 @@ def test_records_of_a_run_hold(run):
     wrong = [
         f"{place}: {key}: {problem}"
         for place, document in committed.of_run(run).items()
-        for key, problem in committed.faults(document)
+        for key, problem in committed.faults(document, run)
     ]
     assert not wrong, "\n".join([f"{len(wrong)} faults", *wrong[:20]])
 
