@@ -108,7 +108,8 @@ def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
     reason = record.get("reason")
     if record["status"] == "wrong":
         reason = reason or f"{correct['right']} of {correct['compared']} records right"
-    row = {key: record.get(key) for key in PLAIN} | {key: record["build"][key] for key in ("kernel", "commit", "dirty")}
+    built = {key: record["build"][key] for key in ("kernel", "commit", "source_hash", "dirty")}
+    row = {key: record.get(key) for key in PLAIN} | built
     row |= {
         "path": path.as_posix(),
         "reason": reason,
@@ -139,8 +140,8 @@ PLAIN = words(
 """Keys of a record that are columns as they are."""
 RECORD_COLUMNS = [
     *PLAIN,
-    *words("path reason set sha256 source_kind records record_bits database_source seeded kernel commit dirty cpu"),
-    *words("read_bandwidth phases transcript noise document"),
+    *words("path reason set sha256 source_kind records record_bits database_source seeded kernel commit source_hash"),
+    *words("dirty cpu read_bandwidth phases transcript noise document"),
     *MEASURED,
 ]
 

@@ -262,6 +262,7 @@ def provenance(rows: list[dict[str, Any]]) -> str:
     text += "."
     if len(machines) > 1:
         text += " CAUTION: times of different machines stand side by side."
-    if len(commits) > 1:
-        text += " CAUTION: the rows were built from different commits."
+    sources = {(row["protocol"], row.get("source_hash")) for row in rows}
+    if len(sources) > len({protocol for protocol, _ in sources}):
+        text += " CAUTION: rows of a protocol were built from different sources."
     return " ".join(filter(None, (text, weakest(rows), long_keys(rows))))

@@ -101,7 +101,8 @@ class Primitive:
         noise = predicted.get("noise") or {}
         machine, build = document["machine"], document["build"]
         row = {key: document[key] for key in ("status", "threads", "repetitions")}
-        row |= {key: build.get(key) for key in ("kernel", "commit")} | {"dirty": bool(build.get("dirty"))}
+        row |= {key: build.get(key) for key in ("kernel", "commit", "source_hash")}
+        row["dirty"] = bool(build.get("dirty"))
         row |= {key: predicted.get(key) for key in ("security_bits", "security_target")}
         row |= {"kind": "set" if self.name in SETS else "primitive", "protocol": self.name, "set": document["row"]}
         row |= {"security": predicted.get("security") or [], "failure_log2": noise.get("log2_failure")}

@@ -9,7 +9,7 @@ from pirlab_estimator.records import InputError
 from pirlab_figures.drawings import TABLES, make
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib.inputs import Inputs
-from pirlab_figures.lib.marks import SYMBOLS
+from pirlab_figures.lib.marks import SYMBOLS, provenance
 from pirlab_figures.lib.protocols import STEPS
 from pirlab_figures.lib.style import Drawing
 from pirlab_figures.pirouette import figure3 as pirouette_figure3
@@ -73,6 +73,13 @@ def row(protocol="pirouette", records=1 << 20, seconds=2.0, **more):
 
 def cells(table, line):
     return {key: cell.text for key, cell in table.rows[line].cells.items()}
+
+
+def test_rows_of_a_protocol_from_different_sources_are_named():
+    """Not rows of several commits between which the protocol's sources did not change."""
+    one, other = row(commit="a", source_hash="1"), row("respire", commit="b", source_hash="2")
+    assert "CAUTION" not in provenance([one, row(commit="b", source_hash="1"), other])
+    assert "CAUTION: rows of a protocol were built from different sources." in provenance([one, row(source_hash="2")])
 
 
 def test_table7_puts_measured_lines_below_the_papers(expected):
