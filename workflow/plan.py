@@ -114,7 +114,7 @@ class Plan:
         return self._of_profile("predictions", f"{experiment}.json")
 
     def lines(self, experiment: str) -> list[dict[str, Any]]:
-        """These predictions, unchecked; none before they are there."""
+        """These predictions, unchecked; none before they are made."""
         return read_lines(self.prediction(experiment))
 
     def audits(self) -> dict[str, Path]:

@@ -1,6 +1,6 @@
 """Search of parameter sets: for a protocol and a database shape, which sets are secure, fail rarely and cost least.
 
-- spaces/*.toml say, as data, which sets of a protocol there are; space_file.py reads them, rings.py makes the values
+- spaces/*.toml list the sets of each protocol as data; space_file.py reads them, rings.py makes the values
   that are computed (moduli, secrets and errors, bases of gadgets);
 - evaluate.py describes sets with `pirlab describe --batch` and predicts security, failure and cost, and remembers;
 - walk.py goes through a space and leaves out what cannot be on the front; front.py is dominance;
