@@ -252,6 +252,9 @@ def test_command_names_what_is_wrong(tmp_path, capsys):
         assert predict.main([str(path)]) == 2
         error = capsys.readouterr().err
         assert str(path) in error and problem in error and "pirlab describe" in error
+    path.write_bytes(b"\xff")
+    assert predict.main([str(path)]) == 2
+    assert "not UTF-8" in capsys.readouterr().err
 
 
 def test_command_names_file_and_remedy_of_what_it_cannot_read_or_write(descriptions, tmp_path, monkeypatch, capsys):
