@@ -90,8 +90,8 @@ def test_sets_of_ours_reach_their_failure_target(run):
 def test_a_fault_of_a_record_is_named(where, place, value, key):
     """Of every kind that the test above is for."""
     good = {"protocol": PROTOCOL, "primitive": PRIMITIVE}[where]
-    assert not list(committed.faults(good))
-    named = [name for name, _ in committed.faults(changed(good, place, value))]
+    assert not list(committed.faults(good, "laptop"))
+    named = [name for name, _ in committed.faults(changed(good, place, value), "laptop")]
     assert key in named, named
 
 
