@@ -142,7 +142,7 @@ def _read(path: Path | None) -> list[dict]:
         )
         if not known:
             raise DescribeError(
-                f"{name}: entry {number} is no `{DESCRIBED}`. Give what `pirlab describe --batch` writes."
+                f"{name}: entry {number} is not a `{DESCRIBED}`. Give what `pirlab describe --batch` writes."
             )
     return descriptions
 

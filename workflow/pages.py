@@ -69,7 +69,7 @@ def sweeps() -> str:
         f"{costs_of('grids')}.",
         "A table has for each key and database the value that answers fastest of those that reach 128 bits and a "
         "failure of 2^-40, and in brackets the least and the greatest that reach both. Moduli, and tables with a "
-        "modulus or a base, are written as their bits; what is no number is written as its place in the list of "
+        "modulus or a base, are written as their bits; a value that is not a number, as its place in the list of "
         "grids.toml. In a figure hollow points miss a target; dashed lines are the targets.",
     ]
     return "\n\n".join([*head, sweep_page.page(GRIDS, "../images/sweeps")])

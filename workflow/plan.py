@@ -42,8 +42,8 @@ class Plan:
         for name in profile["predicted_only"]:
             if name not in known and not name.startswith(tuple(left_out)):
                 raise PlanError(
-                    f'key "predicted_only" of profile {profile["profile"]} has "{name}", which is no experiment, nor '
-                    "an experiment and one of its groups: depir/table3, or comparison/protocols/2^30x8."
+                    f'key "predicted_only" of profile {profile["profile"]} has "{name}", which is neither an '
+                    "experiment nor a group of one: depir/table3, or comparison/protocols/2^30x8."
                 )
 
     def group(self, experiment: str, group: str) -> Group:

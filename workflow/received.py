@@ -115,7 +115,7 @@ def _build(document: Mapping[str, Any], sources: Sequence[str]) -> Iterator[str]
     named = own in known_sources() or any(own.startswith(each) for each in sources)
     if not named and own != present_sources().get(name):
         yield (
-            f"build.source_hash: {own[:SHORTEST]} is of no reference run, nor of {name} in the program here. Build "
+            f"build.source_hash: {own[:SHORTEST]} matches neither a reference run nor this program's {name}. Build "
             f"commit {build['commit'][:SHORTEST]}, compare, and name it: --sources {own[:SHORTEST]}"
         )
 
@@ -237,7 +237,7 @@ def _source(text: str) -> str:
 
 def _name(text: str) -> str:
     if not text.replace("-", "").isalnum() or not text.islower():
-        raise argparse.ArgumentTypeError(f"{text!r} is no name: write small letters, digits and -, such as anna-zen4")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name: write small letters, digits and -, as in anna-zen4")
     return text
 
 

@@ -74,7 +74,7 @@ def record(id: str, folders: Iterable[Path]) -> tuple[str, Any]:
         for path, document in records_of(read_packed(file)).items():
             if document["id"] == id:
                 return f"{file}: {path}", document
-    raise PlanError(f"{id!r} is the id of no record in the packed runs of {' and '.join(map(str, folders))}.")
+    raise PlanError(f"no record in the packed runs of {' and '.join(map(str, folders))} has the id {id!r}.")
 
 
 def received(runs: Mapping[str, Documents], folder: Path = RECEIVED) -> dict[str, Documents]:

@@ -78,8 +78,8 @@ def predicted_seconds(group: Group, lines: list[dict[str, Any]]) -> dict[str, fl
 
 def stale_records(plan: Plan) -> list[dict[str, Any]]:
     """Records that are not what the present binary would write (reason `changed`: sources, parameters or row), and
-    those whose row is in no experiment file (reason `orphan`). Of those that follow the machine, some would be the same
-    but for its number of threads (reason `threads`)."""
+    those whose row is not in any experiment file (reason `orphan`). Of those that follow the machine, some would be the
+    same but for its number of threads (reason `threads`)."""
     found, known = [], set()
     for experiment in all_experiments():
         for group in expand(experiment, plan.profile):

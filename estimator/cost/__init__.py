@@ -37,8 +37,8 @@ def predict_seconds(descriptions: Sequence[dict], units: UnitCosts, threads: int
     The server answers and updates with `threads` threads, at best: these share all work but memory traffic, which
     one of them may fill. Clients and preprocessing have one.
 
-    Of an update too, where it counts anything; it is no part of the total. Of a named step too, as `<phase>_<step>`,
-    which is what a run times it as; these are parts of their phase.
+    Updates and named steps have seconds too. An update has them where it counts anything, and the total leaves it out.
+    A step is `<phase>_<step>`, as a run times it, and is part of its phase.
     """
     if not descriptions:
         return []

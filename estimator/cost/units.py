@@ -100,7 +100,7 @@ def _costs(entries: Mapping[str, Any]) -> dict[str, UnitCost]:
     costs: dict[str, UnitCost] = {}
     for name, cost in entries.items():
         if operation(name) is None:
-            raise ValueError(f"unit_seconds names {name!r}, which is no operation of estimator/cost/operations.toml")
+            raise ValueError(f"unit_seconds names {name!r}, which is not in estimator/cost/operations.toml")
         if isinstance(cost, Sequence):
             costs[name] = tuple(sorted((float(at["bytes"]), float(at["seconds"])) for at in cost))
         elif cost is not None:

@@ -17,7 +17,7 @@ x_(k-1) = a + r_(k-2).
 - `dither-q`: x = digits((u + rho) mod q) - digits(rho), rho uniform modulo q.
 
 Noise depends on E[x^2] about zero: rows of a key carry independent errors, so correlations between digits do not
-count and means count in full. The subgaussian parameter b sqrt(2 pi) of the papers is no variance; as one it
+count and means count in full. The subgaussian parameter b sqrt(2 pi) of the papers is not a variance; as one it
 overstates JLP24 by about 19 and ZY22 by about 38.
 """
 

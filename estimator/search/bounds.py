@@ -52,7 +52,7 @@ class BoundsError(ValueError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """Targets, and budgets in bytes and seconds; None is no budget.
+    """Targets, and budgets in bytes and seconds; None means no budget.
 
     offline: bytes that a client fetches before its first query. memory: of the server while it answers.
     storage: what a client keeps. updates: seconds in which the server is ready after an update. serves: 0 leaves out
@@ -73,7 +73,7 @@ class Bounds:
     def __post_init__(self) -> None:
         for name, bound in self.budgets().items():
             if not bound >= 0:
-                what = "negative" if bound < 0 else "no number"
+                what = "negative" if bound < 0 else "not a number"
                 raise BoundsError(f"--max-{name} {bound:g} is {what}; give a number of 0 or more, or leave it out")
         if not 0 < self.security <= 400:
             raise BoundsError(f"--security {self.security:g} is not between 0 and 400 bits")
@@ -141,7 +141,7 @@ class Updates(NamedTuple):
     def read(text: str) -> "Updates":
         match = re.fullmatch(r"(\d+)/(\d+(?:\.\d+)?)s?", text.strip())
         if not match or int(match[1]) == 0 or float(match[2]) == 0:
-            raise ArgumentTypeError(f"{text!r} is no rate of updates: write 200/12s, for 200 records every 12 seconds")
+            raise ArgumentTypeError(f"{text!r} is not a rate of updates: write 200/12s (200 records every 12 s)")
         return Updates(int(match[1]), float(match[2]))
 
 
@@ -159,7 +159,7 @@ class Network:
         number = r"(\d+(?:\.\d+)?)"
         match = re.fullmatch(rf"{number}\s*(ms|s),\s*{number}\s*([KMG])bit(?:/s)?", text.strip(), re.IGNORECASE)
         if not match or float(match[3]) == 0:
-            raise ArgumentTypeError(f"{text!r} is no network: write 20ms,50Mbit (round trip, bits a second above 0)")
+            raise ArgumentTypeError(f"{text!r} is not a network: write 20ms,50Mbit (round trip, bits/s above 0)")
         seconds = float(match[1]) * (1e-3 if match[2].lower() == "ms" else 1)
         return Network(seconds, float(match[3]) * 1000 ** (1 + "KMG".index(match[4].upper())) / 8)
 

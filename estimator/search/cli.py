@@ -118,10 +118,10 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     if problem := unused(options, _USES):
         raise BoundsError(problem)
     if options.experiment is not None and not re.fullmatch(r"\w[\w.^-]*", options.experiment):
-        raise BoundsError(f"--experiment {options.experiment!r} is no name of a folder; --out DIR is where it lies")
+        raise BoundsError(f"--experiment {options.experiment!r} is not a folder's name; --out DIR says where it lies")
     there = next(path for path in (options.out.absolute(), *options.out.absolute().parents) if path.exists())
     if not options.dry_run and not (there.is_dir() and os.access(there, os.W_OK)):
-        raise BoundsError(f"--out {options.out}: {there} is no folder to write to. Name another one, or give --dry-run")
+        raise BoundsError(f"--out {options.out}: {there} is not a writable folder. Name another one, or give --dry-run")
     return options
 
 
@@ -317,7 +317,7 @@ def _given(path: Path, changes: Mapping[str, Any], evaluator: Evaluator) -> Figu
     try:
         [figures] = evaluator(resolve([path], changes))
     except DescribeError as error:
-        raise BoundsError(f"--no-worse-than {path} is no parameter file: {error}") from None
+        raise BoundsError(f"--no-worse-than {path} is not a parameter file: {error}") from None
     if figures.refused is not None:
         raise BoundsError(f"--no-worse-than {path}: {figures.refused}")
     print(aligned([["given", *HEADER[1:-1]], [labelled(path.stem, changes), *described(figures)]]), end="")

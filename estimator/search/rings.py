@@ -117,7 +117,7 @@ def secured(family: Sequence[dict[str, Any]]) -> list[Secured]:
 
 def reaches(bits: float | None, target: float) -> bool:
     """Whether the fast model's figure reaches the target, however far it may lie above the lattice estimator's. A
-    cipher's bits are no model's."""
+    cipher's bits do not come from a model."""
     return bits is not None and bits >= target + (0.0 if bits == CIPHER_BITS else FAST_TOLERANCE)
 
 

@@ -78,10 +78,11 @@ def read(path: Path) -> dict[str, Any]:
     tables = document.keys() - {"title", "costs"}
     unknown = tables - {"search", "best", "front", "committed", "application", "grid"}
     if unknown or not tables:
-        raise BoundsError(f"{path}: {', '.join(sorted(unknown)) or 'nothing'} is no sweep. It holds {TABLES}")
+        named = ", ".join(sorted(unknown)) or "a file without tables"
+        raise BoundsError(f"{path}: {named} is not a sweep. It holds {TABLES}")
     given = document.get("costs", "")
     if not isinstance(given, str) or not costs(document).is_file():
-        raise BoundsError(f"{path}: costs = {given!r} is no file of the repository. Name one of `pirlab calibrate`")
+        raise BoundsError(f"{path}: costs = {given!r} is not a file of the repository. Name one of `pirlab calibrate`")
     return document
 
 

@@ -18,7 +18,7 @@ def count(text: str | int) -> int:
     match = _COUNT.match(str(text).replace("_", "").strip())
     value = int(match[1]) ** int(match[2] or 1) if match and len(match[2] or "") < 3 else 0
     if not 1 <= value < 1 << 63:
-        raise ArgumentTypeError(f"{text!r} is no count from 1 to 2^63: write 1048576, 1_000_000 or 2^20")
+        raise ArgumentTypeError(f"{text!r} is not a count from 1 to 2^63: write 1048576, 1_000_000 or 2^20")
     return value
 
 
@@ -26,7 +26,7 @@ def size(text: str) -> float:
     """Bytes: 4096, 96KB, 1.5GiB; units are binary, as the papers count. Signs are judged later."""
     match = _BYTES.match(text.replace("_", "").strip())
     if not match or match[2] not in _UNITS:
-        raise ArgumentTypeError(f"{text!r} is no number of bytes: write 4096, 96KB or 1.5GB (binary units)")
+        raise ArgumentTypeError(f"{text!r} is not a number of bytes: write 4096, 96KB or 1.5GB (binary units)")
     return float(match[1]) * _UNITS[match[2]]
 
 

@@ -120,7 +120,7 @@ def _fastest(
 ) -> tuple[float, Literal] | None:
     """The least seconds of an answer within the bounds, and the set that has them."""
     progress.stage("T-Respire: sets of a step", len(sets))
-    # As the walk asks for them afterwards.
+    # In the form in which the walk asks for them.
     named = [{"protocol": "trespire", "title": load("trespire").title} | each for each in sets]
     right = [
         (figures.seconds, _text(literal), literal)

@@ -51,14 +51,14 @@ class Instance:
         given = dict(mapping["secret"])
         error = float(mapping["error_stddev"])
         if not 0 <= error < inf:
-            raise ValueError(f"error_stddev: {error} is no standard deviation")
+            raise ValueError(f"error_stddev: {error} is not a standard deviation")
         dimension = int(mapping["dimension"])
         if dimension < 1:
-            raise ValueError(f"dimension: {dimension} is no number of coefficients")
+            raise ValueError(f"dimension: {dimension} is not a positive number")
         secret = _normal_secret(given, dimension, error)
         samples = None if mapping.get("samples") is None else int(mapping["samples"])
         if samples is not None and samples < 1:
-            raise ValueError(f"samples: {samples} is no number of samples")
+            raise ValueError(f"samples: {samples} is not a positive number")
         return cls(dimension, parse_modulus(mapping["modulus"]), tuple(sorted(secret.items())), error, samples)
 
     def mapping(self) -> dict:
@@ -95,14 +95,14 @@ def _normal_secret(secret: dict, dimension: int, error: float) -> dict:
     if kind in ("uniform", "gaussian"):
         stddev = error if kind == "uniform" else float(secret.get("stddev", error))
         if not 0 <= stddev < inf:
-            raise ValueError(f"secret: {stddev} is no standard deviation")
+            raise ValueError(f"secret: {stddev} is not a standard deviation")
         return {"kind": "gaussian", "stddev": stddev}
     if kind == "uniform_range" and not int(secret["low"]) < int(secret["high"]):
-        raise ValueError(f"secret: from {secret['low']} to {secret['high']} is no range")
+        raise ValueError(f"secret: from {secret['low']} to {secret['high']} is not a range")
     if kind == "fixed_weight":
         plus, minus = int(secret["plus"]), int(secret["minus"])
         if min(plus, minus) < 0 or not 0 < plus + minus <= dimension:
-            raise ValueError(f"secret: {plus} ones and {minus} minus ones are no weight in dimension {dimension}")
+            raise ValueError(f"secret: {plus} ones and {minus} minus ones are not a weight in dimension {dimension}")
         return {"kind": kind, "plus": plus, "minus": minus}
     elif kind not in ("ternary", "binary", "uniform_range"):
         raise ValueError(f"secret kind {kind!r} is unknown to the lattice estimator")
@@ -112,7 +112,7 @@ def _normal_secret(secret: dict, dimension: int, error: float) -> dict:
 def unusable(description: object) -> str | None:
     """Why the instances of a description cannot be looked at, with the key that is wrong; None if they can."""
     if not isinstance(description, dict):
-        return "no object; give what `pirlab describe --batch` writes"
+        return "not an object; give what `pirlab describe --batch` writes"
     if "error" in description:
         return f"refused: {description['error']}"
     try:

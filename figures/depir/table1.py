@@ -15,7 +15,7 @@ FILE = "depir-table1.csv"
 
 
 def make(inputs: Inputs) -> Table:
-    """The table; its formulas are no numbers, so that they are read as text."""
+    """The table; its formulas are not numbers, so they are read as text."""
     return build(inputs.folder / FILE)
 
 

@@ -100,7 +100,7 @@ const DEFAULTS = {
 // What no field of the form has, and the address does: the row whose details are shown, and the column that sorts the table.
 let opened = "", sorted = ["total", 1];
 
-// What is in no record has a short name of all that tells it from other rows.
+// A row without a record gets a short name made of all that distinguishes it.
 function nameOf(row) {
   const all = [row.set, row.shape, row.status, row.machine, row.parameters].join();
   return row.id ?? `${row.protocol}-${[...all].reduce((hash, letter) => Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0, 2166136261).toString(36)}`;

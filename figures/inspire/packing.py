@@ -27,7 +27,7 @@ LOG2S = words("log2_d log2_q log2_p")
 NEAR = 2.5
 """Bits by which moduli of one column may differ: the paper's 28 is 30 bits in its authors' code (X15)."""
 ELSEWHERE = "in the table inspire-table5-linpir of inspire/small"
-"""Where HintlessPIR's packing stands: it is no primitive here, but a step of its answers."""
+"""Where HintlessPIR's packing stands: it is not a primitive here, but a step of its answers."""
 
 
 def _log2s(column: Printed) -> tuple[float, float, float]:

@@ -40,7 +40,7 @@ NEEDED = {
 REMARKS = {
     "changed": "",
     "threads": " on another number of threads, nothing else changed",
-    "orphan": ", its row in no experiment file any more",
+    "orphan": ", whose row is no longer in any experiment file",
 }
 """What the date of a stale record is followed by, by the reason why it is stale."""
 ANSWER, OFFLINE = "answer", "offline"

@@ -168,7 +168,7 @@ def entry_bits(text: str) -> int:
     for suffix, factor in (("bit", 1), ("KB", 8 * KIB), ("B", 8)):
         if text.endswith(suffix):
             return int(text.removesuffix(suffix)) * factor
-    raise ValueError(f"{text!r} is no size of an entry")
+    raise ValueError(f"{text!r} is not the size of an entry")
 
 
 def config(text: Any) -> dict[str, str]:

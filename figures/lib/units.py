@@ -33,7 +33,7 @@ def total(values: Iterable[float | None]) -> float | None:
 
 
 def paper_bytes(paper: str, table: str, unit: str) -> int | None:
-    """Bytes (or bytes a second, for a unit such as MB/s) of a printed unit; None if it is no unit of bytes."""
+    """Bytes (or bytes a second, for a unit such as MB/s) of a printed unit; None if it is not a unit of bytes."""
     return (DECIMAL if (paper, table) in DECIMAL_TABLES else BINARY).get(unit.removesuffix("/s"))
 
 

@@ -48,5 +48,5 @@ def _read(path: Path, needed: list[str]) -> pd.DataFrame:
         raise InputError(path, None, f"cannot be read as CSV ({error})", "Run `make search`") from None
     missing = [column for column in needed if column not in frame.columns]
     if missing:
-        raise InputError(path, missing[0], "column is missing: this is no such table of a sweep", "Run `make search`")
+        raise InputError(path, missing[0], "column is missing: this is another table of a sweep", "Run `make search`")
     return frame

@@ -142,7 +142,7 @@ fn private_modules(file: &Path, code: &Code) -> Vec<PathBuf> {
     code.private.iter().filter_map(|name| leaf(&module_folder(file), name)).collect()
 }
 
-/// Whether a file or folder is in no key; a folder's `mod.rs` has the folder's name.
+/// Whether a file or folder is left out of every key; a folder's `mod.rs` has the folder's name.
 fn left_out(place: &Path) -> bool {
     let place = if place.ends_with("mod.rs") { place.parent().unwrap_or(place) } else { place };
     place.file_name().is_some_and(|name| LEFT_OUT.iter().any(|left| name == *left))

@@ -41,7 +41,7 @@ SETS = {
     "inspire2": r"inspire2/(published|ternary)( with .*)?",
     "inspire": r"inspire/(repaired|ternary)( with .*)?",
 }
-#: Databases of the reference runs; of 32 GB, which is in none, there is what the binary describes.
+#: Databases of the reference runs. None has 32 GB, for which there is what the binary describes.
 MEASURED = ("1GB", "8GB")
 EXPERIMENTS = ("inspire/comparison", "inspire/table8", "inspire/table9")
 

@@ -123,7 +123,7 @@ def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
     with pytest.raises(ValueError, match="pirlab calibrate"):
         cost.UnitCosts.load(path)
     path.write_text(json.dumps({"unit_seconds": {"teraflops": 1.0}}))
-    with pytest.raises(ValueError, match="'teraflops', which is no operation"):
+    with pytest.raises(ValueError, match="'teraflops', which is not in"):
         cost.UnitCosts.load(path)
 
 
@@ -246,7 +246,7 @@ def test_command_names_what_is_wrong(tmp_path, capsys):
     for text, problem in (
         ("", "holds no description"),
         ("\n\n", "holds no description"),
-        ('{"id": 1}', "entry 1 is no"),
+        ('{"id": 1}', "entry 1 is not a"),
     ):
         path.write_text(text)
         assert predict.main([str(path)]) == 2

@@ -140,8 +140,8 @@ def test_a_file_of_searches_says_what_they_save(tmp_path, root):
     ("text", "message"),
     [
         ("search = 3 =", "It holds [[search]], [best], [front], [committed], [[application]] or [[grid]] tables"),
-        ("", "nothing is no sweep"),
-        ("[sauce]\n", "sauce is no sweep"),
+        ("", "a file without tables is not a sweep"),
+        ("[sauce]\n", "sauce is not a sweep"),
         ("[best]\nrecords = [8]\n", "key 'record_bits' is missing"),
         ('[best]\nprotocols = ["nopir"]\nrecords = [8]\nrecord_bits = [8]\n', "there is no protocol nopir"),
     ],
@@ -231,10 +231,10 @@ def test_a_sweep_is_resumed_and_its_parts_make_the_same_files(tmp_path, capsys, 
         (["--failure", "2"], "--failure 2 is log2 of a probability"),
         (["--security", "-1"], "--security -1 is not between"),
         (["--max-memory", "-3GB"], "--max-memory -3.22123e+09 is negative"),
-        (["--max-seconds", "nan"], "--max-seconds nan is no number"),
+        (["--max-seconds", "nan"], "--max-seconds nan is not a number"),
         (["--timeout", "0"], "--timeout 0 leaves an attack no time"),
-        (["--experiment", "../x"], "--experiment '../x' is no name of a folder"),
-        (["--no-worse-than", __file__], f"{__file__} is no parameter file"),
+        (["--experiment", "../x"], "--experiment '../x' is not a folder's name"),
+        (["--no-worse-than", __file__], f"{__file__} is not a parameter file"),
         (["--stateless", "--max-offline", "1GB"], "contradict"),
         (["--costs", "/nowhere"], "/nowhere: No such file"),
         (["--no-worse-than", "/nowhere"], "/nowhere: No such file"),
@@ -258,25 +258,25 @@ def test_a_folder_that_cannot_be_written_to_is_named_before_the_search(tmp_path,
     (tmp_path / "file").write_text("")
     search(*SIMPLE, "--out", str(tmp_path / "file/found"), code=2)
     said = capsys.readouterr()
-    assert f"{tmp_path / 'file'} is no folder to write to" in said.err and not said.out
+    assert f"{tmp_path / 'file'} is not a writable folder" in said.err and not said.out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--records", "-5"], "--records"),
-        (["--records", "0"], "'0' is no count from 1 to 2^63"),
-        (["--record-bits", "many"], "'many' is no count"),
-        (["--max-upload", "3 parsecs"], "is no number of bytes"),
+        (["--records", "0"], "'0' is not a count from 1 to 2^63"),
+        (["--record-bits", "many"], "'many' is not a count"),
+        (["--max-upload", "3 parsecs"], "is not a number of bytes"),
         (["--objective", "beauty"], "invalid choice"),
-        (["--network", "20ms,0Mbit"], "'20ms,0Mbit' is no network: write 20ms,50Mbit"),
-        (["--network", "nan,50"], "'nan,50' is no network"),
-        (["--updates", "200"], "'200' is no rate of updates: write 200/12s"),
-        (["--updates", "200/0s"], "'200/0s' is no rate of updates"),
-        (["--threads", "0"], "'0' is no count"),
+        (["--network", "20ms,0Mbit"], "'20ms,0Mbit' is not a network: write 20ms,50Mbit"),
+        (["--network", "nan,50"], "'nan,50' is not a network"),
+        (["--updates", "200"], "'200' is not a rate of updates: write 200/12s"),
+        (["--updates", "200/0s"], "'200/0s' is not a rate of updates"),
+        (["--threads", "0"], "'0' is not a count"),
     ],
 )
-def test_words_that_are_no_numbers(words, message, capsys):
+def test_words_that_are_not_numbers(words, message, capsys):
     with pytest.raises(SystemExit) as stopped:
         cli.main([*SIMPLE, *words])
     assert stopped.value.code == 2 and message in capsys.readouterr().err

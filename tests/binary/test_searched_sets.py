@@ -156,7 +156,7 @@ def test_every_protocol_has_its_sweep_at_each_database_and_each_value_its_line()
             for line in lines:
                 reached = line["bits"] and float(line["bits"]) >= 128 and float(line["log2_failure"]) <= -40
                 assert bool(reached) == (line["missed"] == "") or line["missed"].startswith("security"), line
-        assert swept >= 2, f"{protocol}: a sweep of no database"
+        assert swept >= 2, f"{protocol}: fewer than two databases are swept"
         for axis in grid["vary"]:
             kept = [each for lines in databases.values() for each in lines if each["key"] == axis["key"]]
             assert any(each["missed"] == "" for each in kept), (

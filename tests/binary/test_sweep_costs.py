@@ -28,9 +28,9 @@ def slower(path, times):
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        ("3", "costs = 3 is no file of the repository"),
-        ('"results/reference/none.json"', "costs = 'results/reference/none.json' is no file of the repository"),
-        ('"results/reference"', "costs = 'results/reference' is no file of the repository"),
+        ("3", "costs = 3 is not a file of the repository"),
+        ('"results/reference/none.json"', "costs = 'results/reference/none.json' is not a file of the repository"),
+        ('"results/reference"', "costs = 'results/reference' is not a file of the repository"),
         ('"README.md"', "README.md is not JSON"),
     ],
 )

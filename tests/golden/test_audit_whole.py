@@ -124,7 +124,7 @@ def test_an_unknown_instance_makes_the_set_unknown(inputs):
 
 
 def test_a_set_of_ours_that_stands_for_a_printed_column_is_audited(inputs, monkeypatch):
-    """InsPIRe's columns run modulo 65537: N/t = 32768 at 1 GB is a line, what is derived from it is none."""
+    """InsPIRe's columns run modulo 65537: N/t = 32768 at 1 GB is a line; what is derived from it is not."""
     joined, predictions, descriptions, expected = inputs
     shape, layout = (1 << 24, 512), {"rows": 1 << 15, "points": 8, "answer_ciphertexts": 1}
     rows, columns = [], {}

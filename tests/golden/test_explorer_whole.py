@@ -235,7 +235,7 @@ def test_a_typed_bound_and_a_typed_network_count(page, browser):
     browser.click("input[name=round_trip]")
     browser.press("0", "Tab")
     browser.until("document.forms[0].preset.value === ''")
-    assert browser.run("document.forms[0].round_trip.value") in ("100", "010"), "one of no preset"
+    assert browser.run("document.forms[0].round_trip.value") in ("100", "010"), "one that is not in a preset"
 
 
 TEXTS = ("answer", "detail", "table", "more")

@@ -210,7 +210,7 @@ def test_stale_records_of_an_edited_parameter_file_keep_their_marks(tmp_path: Pa
     predictions = [synthetic.prediction(now)]
     stale, predicted = synthetic.load(tmp_path, [old], {old["id"]: "2026-11-01"}, predictions)
     assert marks.marks_of(loader.dicts(stale)[0]) == ["insecure", "stale"]
-    assert accuracy.build(stale).empty, "another file's prediction is no twin"
+    assert accuracy.build(stale).empty, "another file's prediction is not a twin"
     text = comparison.build(loader.rows(stale, predicted), expected).markdown()
     assert (
         "(SimplePIR usenix23 121.5 bit)" in text
@@ -232,7 +232,7 @@ def test_printed_numbers_are_found_by_the_protocol_they_are_of(expected: pd.Data
     [
         ("changed", ")"),
         ("threads", " on another number of threads, nothing else changed)"),
-        ("orphan", ", its row in no experiment file any more)"),
+        ("orphan", ", whose row is no longer in any experiment file)"),
     ],
 )
 @pytest.mark.parametrize("date", ["", "2026-11-20"])

@@ -63,7 +63,7 @@ def drawn(found, expected, contradictions) -> Callable[[str], Table]:
 
 @pytest.mark.parametrize(("number", "columns", "metrics"), [("2", 41, 7), ("3", 39, 7), ("4", 28, 7), ("8", 35, 10)])
 def test_every_printed_number_is_in_the_tables(expected, number, columns, metrics):
-    """The CSV's own values, each once; columns that the paper leaves blank are none."""
+    """The CSV's own values, each once; columns that the paper leaves blank are left out."""
     found = inspire_paper.printed(expected, number)
     own = expected[(expected["paper"] == "inspire") & (expected["table"] == number)]
     assert len(found) == columns and all(len(column.values) == metrics for column in found)

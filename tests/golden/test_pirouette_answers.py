@@ -181,7 +181,7 @@ def test_keys_stand_above_the_answer_with_their_predictions():
     }
     assert texts["1", "keys"] == ["400 ms", "500 ms", "5.00", "–"]
     assert texts["1", "key expansion"] == ["200 ms", "250 ms", "–", "–"], "no transforms"
-    assert texts["1", "phase 0"][:2] == ["800 ms", "1.60 s"], "keys are no part of it"
+    assert texts["1", "phase 0"][:2] == ["800 ms", "1.60 s"], "keys are not part of it"
     assert texts["1", "answer"] == ["975 ms", "2.00 s", texts["1", "answer"][2], "100"]
     assert texts["2", "keys"][:3] == ["–", "500 ms", "5.00"], "one thread makes keys; predictions are of one"
 

@@ -42,7 +42,7 @@ def test_a_pair_stands_together_and_the_promise_beside_what_was_measured():
     table = search_found.build(pd.DataFrame([record | extra for record in records]))
     assert [each.cells["series"].text for each in table.rows[:2]] == ["InsPIRe published", "InsPIRe found"]
     assert table.rows[1].cells["saved"].text == "50 %, 0 %, 0 % (50 %)"
-    assert list(table.data["role"]) == ["published", "found"], "rows that are of no pair stay out"
+    assert list(table.data["role"]) == ["published", "found"], "rows without a partner stay out"
     assert table.data["saved_upload"].iloc[1] == 0.5 and table.notes[0].startswith("1 of 1 found sets dominate")
     json.dumps(table.data.to_dict("records"), default=str)
 

@@ -93,7 +93,7 @@ def test_of_two_lines_at_one_place_the_better_stands_there(tmp_path):
         (row["key"], row["value"], row["score"]) for row in sweep_data.along(along(tmp_path, LINES)).to_dict("records")
     ]
     assert [each for each in found if each[0] == MODULUS] == [(MODULUS, 48.0, 2.75), (MODULUS, 56.0, 1.0)]
-    assert {each[0] for each in found} == {BASE, MODULUS, DROPPED}, "the found set is no value of a key"
+    assert {each[0] for each in found} == {BASE, MODULUS, DROPPED}, "the found set is not a value of a key"
 
 
 def test_a_protocol_has_a_figure_of_all_its_keys_with_hollow_points_where_a_target_is_missed(tmp_path):

@@ -76,6 +76,6 @@ def test_means_of_a_product_meet_those_of_the_trace_that_made_its_rows(base):
     assert (met > white / 8) == (base == 4)
     measured = np.mean(error**2, axis=1)
     assert np.mean(measured) == pytest.approx(white + met, abs=4 * np.std(measured) / np.sqrt(KEYS), rel=0)
-    # The white part alone is no mean.
+    # The white part alone is not the mean.
     off = np.mean(measured) - white
     assert (off > 4 * np.std(measured) / np.sqrt(KEYS)) == (base == 4)

@@ -1,4 +1,4 @@
-"""Every reader in Python names a file that is no text or too long, and says nothing of its permissions then."""
+"""Every reader in Python names a file that is not text or is too long, and says nothing of its permissions then."""
 
 import json
 import re
@@ -33,7 +33,7 @@ READERS: dict[str, tuple[Callable[..., int], list[str]]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_what_is_no_text_or_too_long_is_refused_with_its_name(name, tmp_path, monkeypatch, capsys):
+def test_what_is_not_text_or_too_long_is_refused_with_its_name(name, tmp_path, monkeypatch, capsys):
     program, words = READERS[name]
     monkeypatch.chdir(tmp_path)
     Path("good/none").mkdir(parents=True)

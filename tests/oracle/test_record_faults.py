@@ -147,7 +147,7 @@ def test_a_primitives_record_is_refused(place, value, key, tmp_path, capsys):
     ],
     ids=["broken", "list", "number", "deep", "digits", "infinite", "missing", "another-kind"],
 )
-def test_what_is_no_record_is_refused(text, words, tmp_path, capsys):
+def test_what_is_not_a_record_is_refused(text, words, tmp_path, capsys):
     refused(tmp_path, text, words, capsys, "comparison")
 
 

@@ -19,20 +19,20 @@ def of(*arguments, **changes):
     [
         ("{}", "description 1: key `parameters` is missing"),
         ('{"id": "a", "error": "no such file"}', "description 1: refused: no such file"),
-        ("7", "description 1: no object"),
+        ("7", "description 1: not an object"),
         ("{", "line 1 is not JSON"),
         (json.dumps(description({"name": "query"})), "description 1: key `secret` is missing"),
-        (of(1088, error_stddev=float("nan")), "error_stddev: nan is no standard deviation"),
-        (of(0), "dimension: 0 is no number of coefficients"),
+        (of(1088, error_stddev=float("nan")), "error_stddev: nan is not a standard deviation"),
+        (of(0), "dimension: 0 is not a positive number"),
         (of(secret={"kind": "fixed_weight", "plus": 3}), "key `minus` is missing"),
         (of(secret={"kind": "fixed_weight", "plus": -3, "minus": 9}), "-3 ones and 9 minus"),
         (of(secret={"kind": "fixed_weight", "plus": 1000, "minus": 32}), "1000 ones and 32 "),
         (of(secret={"kind": "weird"}), "description 1: secret kind 'weird' is unknown to the lattice estimator"),
-        (of(secret={"kind": "gaussian", "stddev": -1}), "secret: -1.0 is no standard"),
-        (of(secret={"kind": "uniform_range", "low": 2, "high": 2}), "from 2 to 2 is no range"),
+        (of(secret={"kind": "gaussian", "stddev": -1}), "secret: -1.0 is not a standard"),
+        (of(secret={"kind": "uniform_range", "low": 2, "high": 2}), "from 2 to 2 is not a range"),
     ],
 )
-def test_what_is_no_description_is_named_and_the_others_go_on(tmp_path, capsys, text, words):
+def test_what_is_not_a_description_is_named_and_the_others_go_on(tmp_path, capsys, text, words):
     bad, good = tmp_path / "bad.json", tmp_path / "good.json"
     bad.write_text(text)
     good.write_text(of(1088))

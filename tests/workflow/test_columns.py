@@ -125,7 +125,7 @@ def test_an_experiment_lists_the_columns_of_its_rows(tmp_path):
 
 
 def test_every_packing_has_a_row():
-    """Table 5, whose packings are no sets of params/."""
+    """Table 5, whose packings are not sets of params/."""
     [group] = expand("inspire/table5", read_profile("paper"))
     expected = inspire_paper.printed(loader.load_expected(ROOT / "experiments/expected"), "5")
 

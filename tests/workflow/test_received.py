@@ -59,7 +59,7 @@ def test_records_of_the_reference_runs_are_taken_in(run, binary):
         ("build.dirty", True, "build.dirty: uncommitted sources"),
         ("build.commit", "unknown", "build.dirty: uncommitted sources"),
         ("build.profile", "dev", "build.profile: `dev`"),
-        ("build.source_hash", "0" * 64, "build.source_hash: 000000000000 is of no reference run"),
+        ("build.source_hash", "0" * 64, "build.source_hash: 000000000000 matches neither a reference run"),
         ("machine", None, "machine"),
         ("machine.cpu", "unknown", "machine.cpu: is missing"),
         ("machine.memory_bytes", 0, "machine.memory_bytes: is missing"),
@@ -121,7 +121,11 @@ def test_a_run_of_the_present_sources_is_taken_in(tmp_path, monkeypatch, capsys,
     other = received.present_sources()["inspire"]
     for place, value, reason in (
         ("build.dirty", True, "build.dirty: uncommitted sources"),
-        ("build.source_hash", other, f"build.source_hash: {other[:12]} is of no reference run, nor of simplepir"),
+        (
+            "build.source_hash",
+            other,
+            f"build.source_hash: {other[:12]} matches neither a reference run nor this program's simplepir",
+        ),
     ):
         assert received.main(["check", str(written(tmp_path, changed(committed, place, value)))]) == 1
         assert reason in capsys.readouterr().out

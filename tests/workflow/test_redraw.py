@@ -136,7 +136,8 @@ def test_a_record_of_a_packed_run_is_printed_by_its_id():
     assert json.loads(done.stdout) == record
     assert done.stderr == f"results/reference/laptop.jsonl.gz: {place}\n"
     done = subprocess.run([*command, "no-such-id"], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "'no-such-id' is the id of no record in the packed runs" in done.stderr
+    assert done.returncode == 2 and "no record in the packed runs of" in done.stderr
+    assert "has the id 'no-such-id'." in done.stderr
 
 
 def test_an_unknown_experiment_is_refused():

@@ -139,7 +139,7 @@ def made_stale(path: Path) -> None:
 
 def test_what_is_stale_is_named_and_measured_again_on_request(finished):
     """A new binary measures nothing by itself, whatever it finds: a stale record of a protocol, one of a primitive, and
-    one whose row is in no experiment file."""
+    one whose row is not in any experiment file."""
     protocol, orphan = finished.record("2^10x16"), finished.record("2^10x16", "left-over")
     primitive = finished.results / "records/smoke/primitives/all/1024.json"
     of_orphan = {"row": "left-over", "id": "left over", "finished": "2001-02-03T04:05:06Z"}
@@ -162,7 +162,7 @@ def test_what_is_stale_is_named_and_measured_again_on_request(finished):
         assert found == {str(path): (reason, "2001-02-03") for path, reason in reasons.items()}
         tables = finished.figures / "smoke"
         text = (tables / "tiny/table-comparison.md").read_text()
-        assert "1 measured on 2001-02-03, its row in no experiment file any more" in text
+        assert "1 measured on 2001-02-03, whose row is no longer in any experiment file" in text
         text = (tables / "primitives/table-primitives.md").read_text()
         assert "§ stale" in text and "1 measured on 2001-02-03" in text
     finally:
@@ -179,7 +179,7 @@ def test_what_is_stale_is_named_and_measured_again_on_request(finished):
 
 
 def test_failed_and_missing_records_are_measured_again_alone(finished):
-    """Also where files of an earlier run are no text."""
+    """Also where files of an earlier run are not text."""
     failed, missing = finished.record("2^10x16"), finished.record("2^10x256")
     failed.write_text(json.dumps(json.loads(failed.read_text()) | {"status": "failed", "reason": "by this test"}))
     missing.unlink()

@@ -201,7 +201,7 @@ fn one_bad_row_of_a_group_leaves_the_others_alone() {
     assert_eq!(keys(&group.to_string().replace("records/", "elsewhere/")), before);
     assert_eq!(keys(&group.to_string().replace("12.3", "45.6")), before);
     lab.put("params/simplepir/small.toml", common::SIMPLE.replace("small", "Small"));
-    assert_eq!(keys(&group.to_string()), before, "a title is no substance");
+    assert_eq!(keys(&group.to_string()), before, "a title changes no key");
     lab.put("params/simplepir/small.toml", common::SIMPLE.replace("6.4", "6.5"));
     let after = keys(&group.to_string());
     assert_ne!(after["simple"], before["simple"]);

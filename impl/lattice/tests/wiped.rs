@@ -54,7 +54,7 @@ fn dropped<T>(value: T) -> (usize, usize) {
 fn keys_are_wiped_when_dropped() {
     const N: usize = 512;
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    assert_eq!(dropped(vec![1u8; 100]), (100, 100), "what is no secret is not wiped");
+    assert_eq!(dropped(vec![1u8; 100]), (100, 100), "what is not secret is not wiped");
     assert_eq!(dropped(LweKey::sample(&Secret::Ternary, N, &mut rng).unwrap()), (4 * N, 0));
     assert_eq!(dropped(Secret::Uniform.sample(N, &mut rng).unwrap()), (4 * N, 0));
     let ring = Ring::<u32>::new(N, &[268_369_921], Kernel::best()).unwrap();

@@ -12,7 +12,7 @@ macro_rules! for_width {
     (@arms $width:expr, $W:ident, $body:expr, $($value:literal)*) => {
         match $width {
             $($value => { const $W: usize = $value; $body })*
-            other => unreachable!("{other} is no storage width"),
+            other => unreachable!("{other} is not a storage width"),
         }
     };
 }

@@ -106,7 +106,7 @@ kinds! {
     ConvertedResidues = "converted_residues",
     /// A coefficient switched to a smaller modulus.
     CoefficientsSwitched = "coefficients_switched",
-    /// A block of a pseudorandom function, at inputs in no order.
+    /// A block of a pseudorandom function, at inputs in any order.
     PrfBlocks = "prf_blocks",
     /// A word of 64 bits of an entry found at a random place in the second-level cache, added to a sum.
     HintWords64 = "hint_words_64",

@@ -54,7 +54,7 @@ impl PlainModulus {
     /// The modulus of that family in degree `n`.
     ///
     /// # Errors
-    /// A degree that is no power of two from 64 to 2^16; what [`Family`] asks of its numbers.
+    /// A degree that is not a power of two from 64 to 2^16; numbers that [`Family`] does not allow.
     pub fn new(family: Family, n: usize) -> Result<Self, BfvError> {
         if !n.is_power_of_two() || !(6..=16).contains(&n.trailing_zeros()) {
             return Err(parameter(format!("plaintexts have 2^6 to 2^16 coefficients, a power of two, not {n}")));

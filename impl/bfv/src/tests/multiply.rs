@@ -52,7 +52,7 @@ fn products_decrypt() {
         let found = multiplier.multiply(&left, &right, &setup.gadget, &key).unwrap();
         let expected = setup.modulus().shorten(&product(&x, &y)).unwrap();
         assert_eq!(setup.decrypt(&found), expected, "{family:?}");
-        // A key of an automorphism is no relinearisation key.
+        // The key of an automorphism is not a relinearisation key.
         let rotation = setup.rotation_key(3);
         assert!(multiplier.multiply(&left, &right, &setup.gadget, &rotation).is_err());
     }

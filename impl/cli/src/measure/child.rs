@@ -147,7 +147,7 @@ struct Limit {
 }
 
 impl Limit {
-    /// `None`, which is no limit, if a [`Duration`] cannot hold the seconds.
+    /// `None`, which means no limit, if a [`Duration`] cannot hold the seconds.
     fn new(seconds: f64, threads: u64) -> Option<Self> {
         Some(Self { seconds, threads, left: Duration::try_from_secs_f64(seconds).ok()? })
     }

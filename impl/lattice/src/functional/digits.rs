@@ -173,7 +173,7 @@ impl<W: Word> Bootstrapper<W> {
     /// Digits modulo 2^m as ciphertexts modulo 2N under the small key, with half a unit added: every phase in the middle of its window.
     ///
     /// # Errors
-    /// A ciphertext of a modulus that is no power of two from 2^(bits + 1) on.
+    /// A ciphertext whose modulus is not a power of two from 2^(bits + 1) on.
     pub fn digits_to_small(
         &self,
         layout: &DigitLayout,

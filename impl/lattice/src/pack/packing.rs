@@ -41,7 +41,7 @@ impl Packing {
     /// Packing of up to `gamma` ciphertexts modulo the gadget's modulus.
     ///
     /// # Errors
-    /// A gamma that is no power of two up to N.
+    /// A gamma that is not a power of two up to N.
     pub fn new(method: Method, gadget: &RingGadget<u32>, gamma: usize) -> Result<Self, LatticeError> {
         let n = gadget.ring().n();
         if !gamma.is_power_of_two() || gamma > n {

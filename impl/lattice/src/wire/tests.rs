@@ -21,7 +21,7 @@ proptest! {
     #[test]
     fn any_widths_follow_one_another(fields in prop::collection::vec((1u32..=64, 0u64..), 0..60)) {
         let mut writer = Writer::with_capacity(0);
-        // Of a number too large for its bits the low ones are written.
+        // Only the low bits of a number that is too large are written.
         fields.iter().for_each(|&(bits, value)| writer.write(value, bits));
         let bytes = writer.finish();
         prop_assert_eq!(bytes.len(), fields.iter().map(|field| field.0 as usize).sum::<usize>().div_ceil(8));

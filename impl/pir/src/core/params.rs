@@ -145,7 +145,7 @@ pub fn power_of_two(key: &str, value: usize, range: RangeInclusive<usize>, why: 
     if value.is_power_of_two() && range.contains(&value) {
         return Ok(());
     }
-    let problem = format!("{value} is no power of two from {} to {}{why}.", range.start(), range.end());
+    let problem = format!("{value} is not a power of two from {} to {}{why}.", range.start(), range.end());
     Err(Error::value(key, problem))
 }
 

@@ -112,7 +112,7 @@ impl Frame {
         &self.bytes()[HEADER_BYTES as usize..]
     }
 
-    /// The number of the request that the message belongs to, modulo 2^16; zero if it belongs to none.
+    /// The number of the request that the message belongs to, modulo 2^16; zero without one.
     pub fn number(&self) -> u16 {
         u16::from_le_bytes([self.bytes()[22], self.bytes()[23]])
     }
@@ -232,7 +232,7 @@ fn check_header(bytes: &[u8], protocol: &str, message: &str) -> Result<()> {
         return refuse(format!("it belongs to another protocol than {protocol}."));
     }
     if u32_at(12) != crc32fast::hash(message.as_bytes()) {
-        return refuse("another message came in its place.".into());
+        return refuse("a different message arrived.".into());
     }
     let announced = (u64::from(u32_at(16)) | u64::from(u32_at(20)) << 32) & ((1 << LENGTH_BITS) - 1);
     if announced != payload.len() as u64 {

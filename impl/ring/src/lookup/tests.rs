@@ -23,7 +23,7 @@ fn residues_and_quotients_are_right() {
     assert!([0, 1, 2, 4, 65_536, 65_537].iter().all(|value| Small::new(*value).is_none()));
 }
 
-/// Every path against plain arithmetic, for lengths that are no multiples of its vectors.
+/// Every path against plain arithmetic, for lengths that are not multiples of its vectors.
 #[test]
 fn loops_agree_with_plain_arithmetic() {
     let (points, m, p) = (101usize, 3usize, 31u32);

@@ -199,7 +199,7 @@ impl Vectors {
     /// Balanced digits of centred residues, digit by digit: all but the last in [-base/2, base/2), the last what is left, which fits 32 bits.
     ///
     /// # Panics
-    /// If the digits of all residues are no multiple of these.
+    /// If the number of digits is not a multiple of the number of residues.
     pub fn balanced_digits<W: Word>(self, modulus: &Modulus<W>, x: &[W], base_log2: u32, digits: &mut [i32]) {
         assert!(digits.len().is_multiple_of(x.len().max(1)));
         dispatch!(self.kernel, balanced_digits(modulus, x, base_log2, digits));
@@ -215,7 +215,7 @@ impl Vectors {
     /// aligned block of 16.
     ///
     /// # Panics
-    /// If lengths differ or are no multiples of 16, or a slot is out of range.
+    /// If lengths differ or are not multiples of 16, or a slot is out of range.
     pub(crate) fn permute<W: Word>(self, slots: &[u32], a: &[W], out: &mut [W]) {
         assert!(slots.len() == a.len() && a.len() == out.len() && a.len().is_multiple_of(16));
         W::permute(self, slots, a, out);

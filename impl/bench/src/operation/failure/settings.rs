@@ -157,7 +157,7 @@ impl Failure {
         let order = 2 * self.setting.n as u64;
         let q = modulus(&rgsw.input_modulus, "input_modulus", order..=1 << 50)?;
         if !q.is_multiple_of(order) {
-            return Err(Refusal::new("input_modulus", format!("{q} is no multiple of 2n = {order}.")));
+            return Err(Refusal::new("input_modulus", format!("{q} is not a multiple of 2n = {order}.")));
         }
         Modulus::new(q).map_err(Refusal::of("input_modulus"))
     }

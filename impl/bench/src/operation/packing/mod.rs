@@ -174,7 +174,7 @@ impl Packed {
         Ok(())
     }
 
-    /// Makes the tables, which depend on no client, the requested number of times.
+    /// Makes the tables, which do not depend on the client, the requested number of times.
     fn prepare(&mut self) -> Result<f64, Failed> {
         // Frees the old tables first.
         self.tables.clear();

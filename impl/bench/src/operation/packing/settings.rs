@@ -68,7 +68,7 @@ pub struct Packings {
 pub fn read(settings: &Settings) -> Read {
     let own: Packings = settings.parse()?;
     if own.gamma == 0 || own.ciphertexts == 0 || !own.ciphertexts.is_multiple_of(own.gamma) {
-        let problem = format!("{} is no multiple of gamma = {}.", own.ciphertexts, own.gamma);
+        let problem = format!("{} is not a multiple of gamma = {}.", own.ciphertexts, own.gamma);
         return Err(Refusal::new("ciphertexts", problem));
     }
     bounded(own.clients, "clients", 1..=64)?;

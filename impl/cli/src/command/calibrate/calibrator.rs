@@ -41,7 +41,7 @@ pub struct AtSize {
 pub(super) enum Found {
     /// Its tables are in cache.
     Warm,
-    /// Its tables are in no cache, as for a phase after the client's work.
+    /// Its tables are not in any cache, as for a phase after the client's work.
     Cold,
     /// Its tables were just written by the other party; the work since then was too little to evict them from a large last-level cache.
     Recent,

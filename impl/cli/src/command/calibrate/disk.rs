@@ -43,7 +43,7 @@ pub(super) fn reads(c: &mut Calibrator, beside: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Seconds of reading at these places of a file that is in no cache of the operating system.
+/// Seconds of reading at these places of a file that is not in any cache of the operating system.
 fn sweep(file: &File, places: impl Iterator<Item = usize> + Clone) -> Result<f64, Failed> {
     fadvise(file, 0, None, Advice::DontNeed)?;
     // SAFETY: the map is read only, and the file has no name by which another process could shorten it.

@@ -27,7 +27,7 @@ const DIMENSION: usize = 1024;
 const COLUMNS: usize = 4096;
 /// Queries of a measured batch: kernels unpack entries for four at a time.
 const BATCH: usize = 8;
-/// Queries that share a pass over a matrix in no cache.
+/// Queries that share a pass over a matrix that is not in any cache.
 const SHARED: usize = 4;
 
 /// A set for databases of one record.
@@ -126,7 +126,7 @@ pub(super) fn codes(c: &mut Calibrator) -> Result<(), Failed> {
 
     let mut blocks = vec![[0u8; 16]; 1 << 12];
     c.each("prf_blocks", Found::Warm, blocks.len(), || prg.permute(black_box(&mut blocks)))?;
-    // Sums of words from random places: of a table in the second-level cache, and of one in no cache.
+    // Sums of words from random places: of a table in the second-level cache, and of one that is not in any cache.
     let tables = [("hint_words_64", Found::Warm, 1 << 15), ("random_reads", Found::Cold, c.pick(1 << 25, 1 << 20))];
     for (name, found, length) in tables {
         let (table, places) = (vec![1u64; length], residues::<u32>(1 << 14, length as u64));

@@ -135,7 +135,7 @@ fn difference(path: &Path, kernel: Kernel, machine: &Machine) -> Option<String> 
         Err(error) => return Some(error.to_string()),
     };
     let Ok(there) = serde_json::from_str::<Calibration>(&text) else {
-        return Some(format!("it is no {SCHEMA}"));
+        return Some(format!("it is not of the schema {SCHEMA}"));
     };
     let named = |what: &str, there: &str, here: &str| {
         (there != here).then(|| format!("it was measured with {what} {there}, and this is {here}"))

@@ -42,7 +42,7 @@ impl BfvRing {
         }
         for (i, &t) in self.slot_moduli.iter().enumerate() {
             if t >> MAX_PRIME_BITS != 0 || t % (2 * self.degree as u64) != 1 || !primes::is_prime(t) {
-                return refuse(format!("{t} is no prime below 2^31 that is 1 modulo 2 degree."));
+                return refuse(format!("{t} is not a prime below 2^31 that is 1 modulo 2 degree."));
             }
             if self.slot_moduli[..i].contains(&t) {
                 return refuse(format!("{t} is there twice."));

@@ -8,9 +8,9 @@ use crate::core::{Context, Result, Turns};
 
 /// What selects for one query: vectors of pairs for its row, and encryptions of the bits of its column, most significant first.
 pub struct Selects<S> {
-    /// Of pairs of polynomials, as many as a ciphertext takes.
+    /// One vector for each pair of polynomials of a ciphertext.
     pub vectors: Vec<PolyPairs>,
-    /// By bit.
+    /// One for each bit.
     pub selectors: Vec<S>,
 }
 

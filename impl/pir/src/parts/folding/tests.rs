@@ -132,7 +132,7 @@ fn retrieves(layout: Layout, primes: usize, balanced: bool, threads: usize) {
         let column_bits: Vec<_> = layout.column_bits_of(&place).map(|bit| toy.selector(bit)).collect();
         let position_bits: Vec<_> = layout.position_bits_of(&place).map(|bit| toy.selector(bit)).collect();
         let mut workspace = workspace();
-        // As they come makes no difference to a bit.
+        // Folding columns as they arrive gives the same bits.
         let fold = |each: usize| {
             let mut folding = Folding::new(&selection, &toy.gadget, &column_bits);
             selected.chunks(each).for_each(|columns| folding.extend(columns.to_vec()).unwrap());

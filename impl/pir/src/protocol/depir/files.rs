@@ -48,8 +48,8 @@ fn part_of(path: &Path) -> PathBuf {
     path.with_extension("part")
 }
 
-/// Refuses tables that the disk has no room for, before any is made; makes the folder. Files that are there count as made, and what is
-/// there of unfinished ones, which are written over, as free.
+/// Refuses tables that do not fit on the disk, before any is made; makes the folder. Existing files count as made. The space of unfinished
+/// files counts as free, because they are overwritten.
 pub fn check_room(folder: &Path, layouts: &[Layout]) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "making the folder of tables", e))?;
     let missing = layouts.iter().map(|layout| (layout, path_of(folder, layout))).filter(|(_, path)| !path.exists());
@@ -163,7 +163,7 @@ impl Files {
         let (length, expected) = (file.metadata().map_err(io)?.len(), layout.bytes() + HEADER as u64);
         let mut header = [0; HEADER];
         if length < HEADER as u64 {
-            return refuse(&path, &format!("it is truncated: {length} bytes are no header of {HEADER}."));
+            return refuse(&path, &format!("it is truncated: {length} bytes, and a header has {HEADER}."));
         }
         file.read_exact(&mut header).map_err(io)?;
         self.check_header(&path, layout, &header)?;
@@ -189,7 +189,7 @@ impl Files {
 
     fn check_header(&self, path: &Path, layout: &Layout, header: &[u8; HEADER]) -> Result<()> {
         if &header[..8] != MAGIC {
-            return refuse(path, "it is no table file of this version.");
+            return refuse(path, "it is not a table file of this version.");
         }
         if header[68..72] != crc32fast::hash(&header[..68]).to_le_bytes() {
             return refuse(path, "it is corrupted: its header does not have its checksum.");

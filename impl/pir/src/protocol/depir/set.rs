@@ -60,7 +60,7 @@ pub struct Primes {
     pub above_log2: u32,
 }
 
-/// What a table has of each point.
+/// What a table holds for each point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Evaluator {
@@ -86,14 +86,14 @@ impl Evaluator {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tables {
-    /// What they have of each point.
+    /// What a table holds for each point.
     pub evaluator: Evaluator,
     /// Memory for tables, MiB.
     pub memory_mib: u64,
-    /// Disk for tables that memory has no room for, MiB. Absent: with values as much as they take, with derivatives none.
+    /// Disk for tables that do not fit in memory, MiB. Absent: as much as tables of values need; none for derivatives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk_mib: Option<u64>,
-    /// Folder in which each table has a file: those of before are taken from there, and those that memory has no room for are mapped. Absent: tables
+    /// Folder in which each table has a file: existing files are used; tables that do not fit in memory are mapped. Absent: tables
     /// are made in memory, and sets that need a disk are only described.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,

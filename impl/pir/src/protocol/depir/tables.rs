@@ -22,7 +22,7 @@ pub struct TableMaker<'a> {
     monomials: Monomials,
     /// Of each column the polynomial, and with derivatives those of each variable.
     polynomials: Vec<Vec<Vec<i64>>>,
-    /// Of v variables the numbers of monomials that differ in the first one alone.
+    /// For v variables: how many monomials differ only in the first.
     runs: Vec<Vec<usize>>,
     lookups: Lookups,
 }

@@ -122,7 +122,7 @@ impl ParameterSet for Set {
         let Folding { plain_modulus, rows, points, variables, interpolation, padded: _ } = self.folding;
         if plain_modulus.is_multiple_of(2) || !(3..=65537).contains(&plain_modulus) {
             let problem = format!(
-                "{plain_modulus} is no odd number from 3 to 65537: interpolation divides by t and by 2 (section 6.1), entries have 16 \
+                "{plain_modulus} is not an odd number from 3 to 65537: interpolation divides by t and by 2 (section 6.1), entries have 16 \
                  bits."
             );
             return Err(Error::value("folding.plain_modulus", problem));

@@ -86,7 +86,7 @@ fn other_parameters_serve_too() {
 }
 
 /// Every 16-bit word: as data, and as the values that are interpolated, by data from which whitening makes all words. A record is
-/// the whole words of a polynomial; words past the last are 65535, the one that is no residue modulo 65535.
+/// the whole words of a polynomial; words past the last are 65535, the only word that is not a residue modulo 65535.
 #[test]
 fn every_word_survives() {
     for (p, words) in [("65537", 64), ("65535", 63)] {

@@ -51,12 +51,12 @@ impl ParameterSet for Set {
         power_of_two("baby_keys", self.baby_keys, 1..=self.baby_steps, ", the number of baby steps")?;
         let (t, order) = (self.slot_modulus, 2 * self.rlwe.degree as u64);
         if t >= MOST_SLOT_MODULUS || t % order != 1 || !primes::is_prime(t) {
-            let problem = format!("{t} is no prime below {MOST_SLOT_MODULUS} that is 1 modulo 2 degree.");
+            let problem = format!("{t} is not a prime below {MOST_SLOT_MODULUS} that is 1 modulo 2 degree.");
             return Err(Error::value("slot_modulus", problem));
         }
         let special = self.special_modulus;
         if special >> SPECIAL_BITS != 0 || special % order != 1 || !primes::is_prime(special) {
-            let problem = format!("{special} is no prime below 2^{SPECIAL_BITS} that is 1 modulo 2 degree.");
+            let problem = format!("{special} is not a prime below 2^{SPECIAL_BITS} that is 1 modulo 2 degree.");
             return Err(Error::value("special_modulus", problem));
         }
         let key_ring = self.key_ring(Kernel::Scalar).map_err(|e| Error::value("special_modulus", e.to_string()))?;

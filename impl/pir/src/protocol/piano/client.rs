@@ -24,7 +24,7 @@ use lattice::wire::Writer;
 pub struct Client {
     pub(super) set: Set,
     pub(super) layout: Layout,
-    /// Of the entries' places, and the version of the database, once the server told them.
+    /// The permutation of the entries and the version of the database, after the server has sent them.
     pub(super) public: Option<Public>,
     /// The window in use.
     pub(super) window: Option<Window>,

@@ -26,7 +26,7 @@ pub struct Bodies;
 pub trait Keyed: QueryForm {
     /// The encryptions.
     fn lwe(params: &Set<Self>) -> Result<Encryption> {
-        params.encryption().ok_or_else(|| Error::Workload("a query of this set is no LWE encryption.".into()))
+        params.encryption().ok_or_else(|| Error::Workload("a query of this set is not an LWE encryption.".into()))
     }
 
     /// The key of the encryptions.

@@ -49,7 +49,7 @@ impl Selector {
         }
         let spacing = self.spacing(rlwe);
         if spacing < 2 || spacing % 2 == 1 || spacing > most {
-            let problem = format!("{spacing} is no even number from 2 to N / {rows} = {most}.");
+            let problem = format!("{spacing} is not an even number from 2 to N / {rows} = {most}.");
             return Err(Error::value(&format!("{key}.spacing"), problem));
         }
         Ok(())

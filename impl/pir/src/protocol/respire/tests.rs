@@ -206,7 +206,7 @@ fn keys_of_another_set_and_keys_that_are_none_are_refused() {
     assert!(client.query(&[100], &mut context).unwrap_err().to_string().contains("out of range"));
 }
 
-/// Queries and answers that are none: of other lengths, residues that are not below their primes, other numbers of queries, other messages,
+/// Malformed queries and answers: of other lengths, residues that are not below their primes, other numbers of queries, other messages,
 /// indices past the end. The client and the server serve on.
 #[test]
 fn bad_queries_and_answers_are_refused() {

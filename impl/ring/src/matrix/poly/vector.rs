@@ -66,7 +66,7 @@ impl<const K: usize> PolyVector<K> {
     /// The tuples of those numbers, of which lines that lie side by side are read together.
     ///
     /// # Errors
-    /// A number of no tuple.
+    /// A number out of range.
     pub fn tuples(&self, numbers: Range<usize>) -> Result<Vec<[Poly<u32, Ntt>; K]>, PolyMatrixError> {
         if numbers.end > self.len {
             return Err(PolyMatrixError::Length { found: numbers.end, rows: self.len });

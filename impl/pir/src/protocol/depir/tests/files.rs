@@ -124,7 +124,7 @@ fn bad_files_are_refused() {
             (flipped(150), "corrupted"),
             (flipped(20), "header does not have its checksum"),
             (flipped(66), "header does not have its checksum"),
-            (flipped(0), "no table file"),
+            (flipped(0), "not a table file"),
         ];
         for (bytes, text) in cases {
             fs::write(&path, bytes).unwrap();
