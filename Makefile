@@ -129,8 +129,10 @@ formats: tools setup
 	$(VENV)/mypy
 	cd impl && cargo clippy $(OPTIMISED) --workspace --all-targets --locked $(ORACLE) -- -D warnings
 
+# With `--workspace` cargo chooses the features that the program was built with, and does not compile it again.
 check: build formats
 	cd impl && $(TESTED) cargo test --release --package pirlab-pir --lib --locked -- conforms_at_two_shapes
+	cd impl && $(TESTED) cargo test --release --workspace --test bad_input --locked
 	$(PYTEST) tests/oracle
 
 # Two jobs at a time (`make --jobs=2 test`) keep two cores busy to the end, as `.ci/run` does.

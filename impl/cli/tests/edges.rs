@@ -232,6 +232,8 @@ fn a_protocol_takes_its_best_set() {
         let warns = done.err.contains("warning: this database is not in params/best.json");
         assert_eq!(warns, warning.is_some(), "{}", done.err);
         assert!(done.err.contains(warning.unwrap_or_default()), "{}", done.err);
+        let command = format!("params/simplepir/{set}.toml --records {records} --record-bits {bits} --json >");
+        assert_eq!(done.err.contains(&command), warns, "{}", done.err);
     }
     let described = lab.pirlab(&["describe", "simplepir", "--records", "1000", "--record-bits", "60"]);
     assert!(described.out.starts_with("simplepir/small of simplepir"), "{}", described.out);

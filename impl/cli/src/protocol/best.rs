@@ -84,13 +84,22 @@ fn best(protocol: &registry::Protocol, folder: &Path, workload: &Workload, with:
         if *failure > -1e6 { format!("2^{failure:.1}") } else { "never".into() },
         seconds(*time)
     ));
+    let found = find_parameters(Path::new(set), folder)?;
     if row.distance(shape) > 0.0 {
         let caution = if row.holds(shape) {
             "another set may be faster here"
         } else {
             "nothing is promised of this set's failure here"
         };
-        note(&format!("warning: this database is not in {}, so {caution}. `pirlab-predict` says it.", path.display()));
+        let changes: String = with.iter().map(|(key, value)| format!(" --with '{key}={value}'")).collect();
+        note(&format!(
+            "warning: this database is not in {}, so {caution}. To predict time and failure: `pirlab describe {}{changes} --records {} \
+             --record-bits {} --json > d.json && .venv/bin/pirlab-predict d.json`.",
+            path.display(),
+            found.display(),
+            shape.records,
+            shape.record_bits
+        ));
     }
-    find_parameters(Path::new(set), folder)
+    Ok(found)
 }
