@@ -111,7 +111,7 @@ archive: tools
 	git archive --prefix=pirlab-$(COMMIT)/ --output=pirlab-$(COMMIT).tar.gz HEAD
 	@echo 'pirlab-$(COMMIT).tar.gz'
 
-# The program that cargo's and pytest's tests run: the release just built. What they call `make` for is no job of this one.
+# The program that cargo's and pytest's tests run: the release just built. The `make` that they call is not a job of this one.
 TESTED = MAKEFLAGS= PIRLAB_BINARY="$$FOLDER/$(BINARY)"
 # A file's tests share fixtures, so that a worker takes whole files, those with slow tests first (tests/conftest.py).
 PYTEST = $(TESTED) $(VENV)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder

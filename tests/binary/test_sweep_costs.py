@@ -34,7 +34,7 @@ def slower(path, times):
         ('"README.md"', "README.md is not JSON"),
     ],
 )
-def test_costs_that_are_no_unit_costs_are_refused(tmp_path, capsys, costs, message):
+def test_costs_that_are_not_unit_costs_are_refused(tmp_path, capsys, costs, message):
     (tmp_path / "sweep.toml").write_text(f"costs = {costs}\n{SWEEP}")
     search("--sweep", str(tmp_path / "sweep.toml"), "--results", str(tmp_path), code=2)
     assert message in capsys.readouterr().err

@@ -345,7 +345,7 @@ def test_commands_write_their_files(command: list[str], suffixes: tuple[str, ...
 
 
 @pytest.mark.parametrize(("content", "message"), [("[]", "is not `pirlab/audit/1`"), ("{", "is not JSON")])
-def test_an_audit_that_is_none_is_refused(content: str, message: str, tmp_path: Path) -> None:
+def test_what_is_not_an_audit_is_refused(content: str, message: str, tmp_path: Path) -> None:
     file = tmp_path / "audit.json"
     file.write_text(content)
     with pytest.raises(InputError, match=message):

@@ -294,7 +294,7 @@ def test_security_table(tmp_path: Path) -> None:
     assert (predicted.data["dimension"] == table.data["dimension"]).all() and predicted.data["record_id"].isna().all()
 
 
-def test_what_an_instance_has_at_least_is_no_figure(tmp_path: Path) -> None:
+def test_what_an_instance_has_at_least_is_not_a_figure(tmp_path: Path) -> None:
     joined, predictions = synthetic.load(tmp_path, [synthetic.run_record("doublepir/usenix23", 2**18, 16)])
     bound = {"bits": 480, "attack": None, "attacks": {}, "source": "fast_only", "at_least": True}
     predictions["security"] = [[entry | bound for entry in entries] for entries in predictions["security"]]

@@ -109,14 +109,14 @@ def test_answers_within_a_quarter(pair, predicted, within):
     assert (row.within, row.tolerance) == (None, "for information")
 
 
-def test_seconds_on_several_threads_are_no_verdict(pair):
+def test_seconds_on_several_threads_give_no_verdict(pair):
     pair[0]["seconds"]["answer"] = 20.0
     pair[1]["threads"] = 2
     row = by_quantity(pair)["seconds answer"]
     assert (row.within, row.note) == (None, "predicted for one thread, run on 2")
 
 
-def test_seconds_of_another_machine_are_no_verdict(pair):
+def test_seconds_of_another_machine_give_no_verdict(pair):
     pair[0]["seconds"]["answer"] = 20.0
     pair[1]["machine"]["cpu"] = "that"
     row = by_quantity(pair)["seconds answer"]
@@ -235,7 +235,7 @@ def test_no_sample_has_no_verdict_and_one_has_finite_bounds(pair):
     assert (row.quantity, row.within, row.tolerance) == ("failure rate s", None, "nothing was measured")
 
 
-def test_an_unknown_stage_is_a_contradiction_and_a_skipped_run_none(pair):
+def test_an_unknown_stage_is_a_contradiction_and_a_skipped_run_is_not(pair):
     pair[1]["noise"][0]["stage"] = "third_layer"
     assert by_quantity(pair)["noise stddev third_layer"].within is False
     assert compare(pair[0], {"status": "skipped_memory"}) == []

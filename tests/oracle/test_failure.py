@@ -66,7 +66,7 @@ def test_the_input_of_a_conversion_by_simulation():
     assert np.mean(errors**2) == pytest.approx(stages["input"]["variance"], rel=1 / 16)
 
 
-def test_rows_of_small_weight_are_no_decision():
+def test_rows_of_small_weight_are_not_a_decision():
     """At full size the noise of a row comes near a quarter of the least weight, 4^14: no part of the failure rate."""
     full = {"n": 2048, "modulus": "268369921*67104769", "dimension": 760, "stddev": 5.66, "rotation_base": 2048}
     full |= {"family": "symmetric", "rotation_dropped": 1, "limit": 64, "input_stddev": 8736.0, "trace_base": 16}

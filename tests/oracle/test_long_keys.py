@@ -117,7 +117,7 @@ def test_drawn_keys_and_errors_fail_less_often_than_the_bound():
         assert observed < 2.0 ** float(found.failure[0])
 
 
-def test_two_keys_are_two_events_and_a_fixed_weight_is_none():
+def test_two_keys_are_two_events_and_a_fixed_weight_is_not_one():
     one, two = (KeyLength(0.5, 2048.0, keys) for keys in (1, 2))
     growth = [key.growth(np.array([-50.0]))[0, 0] for key in (one, two)]
     assert growth[0] < growth[1] == one.growth(np.array([-51.0]))[0, 0]

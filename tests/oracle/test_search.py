@@ -428,7 +428,7 @@ def test_a_grid_puts_tables_before_the_keys_in_them():
     assert literal["switch"] == {"mask_modulus": 1 << 5, "body_modulus": 1 << 3}
 
 
-def test_a_space_that_is_none_is_refused():
+def test_what_is_not_a_space_is_refused():
     families = {"f": []}
     whole = {"protocol": "p", "title": "t", "paper": "q", "set": {}}
     for axis, words in (

@@ -153,7 +153,7 @@ def test_an_unrelated_package_is_not_taken_for_the_estimator(stand_in, content, 
     assert entry["source"] == "recorded", "auto goes on with the recorded results"
 
 
-def test_a_checkout_that_is_none_and_a_python_that_is_none(tmp_path, monkeypatch, stand_in):
+def test_a_wrong_checkout_and_a_wrong_python_are_named(tmp_path, monkeypatch, stand_in):
     monkeypatch.setenv("LATTICE_ESTIMATOR", str(tmp_path))
     with pytest.raises(live.EstimatorMissing, match="name the checkout's top folder"):
         live.estimate([Instance.of(lwe())], cache=None)
@@ -395,7 +395,7 @@ def test_attacks_without_a_live_figure_take_the_next_source_s(stand_in):
     assert "the estimator's local search missed its own minimum (reported 120.5859, exact search" in remarks
 
 
-def test_a_minimum_over_some_attacks_is_no_verdict(stand_in, tmp_path, capsys):
+def test_a_minimum_over_some_attacks_is_not_a_verdict(stand_in, tmp_path, capsys):
     path = written(tmp_path, lwe(8192))
     assert cli.main(["check", "--security", "live", "--timeout", "20", "--descriptions", path]) == 1
     text = capsys.readouterr().out

@@ -58,7 +58,7 @@ def test_numbers_of_records_are_written_as_everywhere(root, capsys):
     assert said[0] == said[1] == said[2] and "simplepir/secure-n1088" in said[0]
 
 
-def test_no_figure_of_an_error_that_is_no_number():
+def test_an_error_that_is_not_a_number_has_no_figure():
     assert outside(Instance(1024, 1 << 32, (("kind", "ternary"),), float("nan"))) is not None
 
 

@@ -29,7 +29,7 @@ fn a_description_for_people_and_for_programs() {
 }
 
 #[test]
-fn a_batch_describes_sets_that_are_in_no_file() {
+fn a_batch_describes_sets_that_are_not_in_a_file() {
     let lab = Lab::new();
     let text = std::fs::read_to_string(lab.path("params/simplepir/small.toml")).unwrap();
     let request = |id: &str, toml: &str| {

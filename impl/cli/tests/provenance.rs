@@ -81,7 +81,7 @@ fn an_archive_says_its_own_commit_wherever_it_is_unpacked() {
 }
 
 #[test]
-fn a_shortened_commit_in_an_archive_is_none() {
+fn a_shortened_commit_in_an_archive_is_not_taken() {
     let folder = tempfile::tempdir().unwrap();
     for (text, whole) in [("0123456789ab".to_string(), false), ("0123456789".repeat(4), true)] {
         put(folder.path(), ARCHIVED, &text);

@@ -234,7 +234,7 @@ fn shared_settings_are_listed_where_one_is_unknown() {
 }
 
 #[test]
-fn rotations_refuse_a_ring_of_no_dimension_before_its_digits() {
+fn rotations_refuse_a_ring_of_dimension_zero_before_its_digits() {
     let own = json!({"operation": "floor", "n": 0, "prime_bits": [28], "stddev": 3.2, "family": "balanced", "base": 4,
         "dimension": 4, "form": "joint", "ciphertexts": 1, "log_modulus": 18, "low": 12, "digit_bits": 2, "digits": 3,
         "switch_modulus": "1048576", "switch_base": 16, "switch_stddev": 3.2});
@@ -317,7 +317,7 @@ fn decisions_fail_where_their_errors_are_large_and_nowhere_else() {
 }
 
 #[test]
-fn noise_of_rows_is_no_failure() {
+fn noise_of_rows_is_not_a_failure() {
     // Four digits more than above are kept: the rotation's noise, 7e6, then exceeds a quarter of the least weight, 2^24.
     for stddev in [40.0, 600.0] {
         let out = failures(&failing("rgsw", json!({"dropped": 6, "input_stddev": stddev})));

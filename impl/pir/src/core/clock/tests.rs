@@ -17,7 +17,7 @@ fn turns_add_up_to_one_sample() {
 }
 
 #[test]
-fn what_is_outside_belongs_to_no_phase() {
+fn what_is_outside_does_not_belong_to_a_phase() {
     let clock = Clock::default();
     let nap = Duration::from_millis(30);
     clock.time("answer", Group::Online, || {

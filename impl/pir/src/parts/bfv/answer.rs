@@ -200,7 +200,7 @@ impl AnswerKey {
         }
     }
 
-    /// The work of [`Self::decrypt`] before the plaintext is made short, which an integer modulus takes none for.
+    /// The work of [`Self::decrypt`] before the plaintext is made short; an integer modulus needs no work for that.
     pub fn work(ring: RingShape, switch: Option<Switch>) -> Work {
         switch.map_or_else(|| ring.transforms(3), |switch| SplitKey::work(ring.degree, switch.mask_modulus))
     }

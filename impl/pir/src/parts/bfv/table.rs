@@ -110,8 +110,8 @@ pub trait RingTable {
         }
     }
 
-    /// The instances that an observer sees where one secret encrypts all queries and keys, which have that many rows: none of keys where no key
-    /// is sent.
+    /// The instances that an observer sees where one secret encrypts all queries and keys, which have that many rows. Without keys, queries are
+    /// the only instance.
     fn instances(&self, key_rows: u64) -> Vec<LweInstance> {
         let mut all = vec![self.instance("queries", self.primes(), None, "every record asked for under the key")];
         if key_rows > 0 {

@@ -38,7 +38,7 @@ pub(super) struct Window {
     pub(super) used: Vec<u32>,
     /// Entries whose answers were not read yet, each with the renewed hint whose sum lacks it.
     pub(super) lacking: HashMap<u32, usize>,
-    /// Entries that are in no hint's set.
+    /// Entries that are not in any hint's set.
     pub(super) unhit: Entries,
     /// Entries that were asked for.
     pub(super) known: Entries,

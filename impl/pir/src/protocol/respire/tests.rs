@@ -168,7 +168,7 @@ fn context() -> Context<'static> {
 }
 
 #[test]
-fn keys_of_another_set_and_keys_that_are_none_are_refused() {
+fn keys_of_another_set_and_malformed_keys_are_refused() {
     let (mut context, shape) = (context(), Shape::new(100, 50).unwrap());
     let database = Database::seeded([2; 16], shape);
     let params = set(&text());

@@ -61,7 +61,7 @@ pub fn left_of<T>(secret: [u8; 16], value: T) -> usize {
 }
 
 #[test]
-fn what_is_no_secret_is_not_wiped() {
+fn what_is_not_secret_is_not_wiped() {
     let secret = std::array::from_fn(|i| 7 * i as u8 + 1);
     assert_eq!(left_of(secret, [&[5; 3][..], &secret[..], &secret[..]].concat()), 2);
     assert_eq!(left_of(secret, vec![1u8; 100]), 0);

@@ -80,7 +80,7 @@ fn tables_in_memory_in_files_and_mixed_serve_the_same_records() {
 
 /// A killed server leaves whole tables, and one that has no name yet.
 #[test]
-fn tables_that_are_there_are_not_made_again() {
+fn existing_tables_are_not_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let set = set("derivatives", (1, 4), Some(folder.path()));
     drop(server(&set, 9).unwrap());
