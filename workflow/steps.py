@@ -146,8 +146,8 @@ def stale_text(found: list[dict[str, Any]]) -> str:
     if orphans:
         more = f" and {len(orphans) - 3} more" if len(orphans) > 3 else ""
         lines.append(
-            f"{len(orphans)} records belong to no row of any experiment file and are drawn as stale; delete them if "
-            f"they are not wanted: {', '.join(orphans[:3])}{more}."
+            f"{len(orphans)} records do not belong to any row of an experiment file and are drawn as stale; delete "
+            f"them if they are not wanted: {', '.join(orphans[:3])}{more}."
         )
     return "\n".join(lines)
 

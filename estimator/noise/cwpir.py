@@ -6,8 +6,8 @@
   of 2^j roots, of which one is the root itself: of all roundings d are multiplied by the key's own value there.
 - A product of errors e_1, e_2 adds up e_i times t times fractions K of variance (1 + |s(zeta)|^2) / 12 at every root
   zeta of X^N + 1. So a variance is a polynomial in |s(zeta)|^2, of which a product of products takes powers: their
-  means over roots are j! (N E[s^2])^j, as |s(zeta)|^2 is nearly exponential. Any key: at no root above LONGEST times
-  the mean but once in 2^60 keys.
+  means over roots are j! (N E[s^2])^j, as |s(zeta)|^2 is nearly exponential. For any key it stays below LONGEST times
+  the mean at all roots, except once in 2^60 keys.
 - The factors x, x - 1, ... of the arithmetic operator have one error: products of two of them add up in phase.
 - Coefficients are entries modulo 2^w, from -2^(w-1) on. Over items variances add up: the fractions K are drawn after
   the database.

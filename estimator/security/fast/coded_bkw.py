@@ -12,7 +12,7 @@ from .compiled import compiled
 _LOG2E = 1.0 / log(2.0)
 #: 2 ln 50: how sure the test is, 0.99.
 _CONFIDENCE = 2.0 * log(50.0)
-#: log2 of error stddev/q from which on no number of samples is enough.
+#: log2 of error stddev/q from which on even unlimited samples are too few.
 _WIDEST = 3.0
 #: Bits of an advantage of 0.99, which one sample has; the precision beyond which the lattice estimator does not go.
 _CERTAIN = -log(0.99) * _LOG2E
