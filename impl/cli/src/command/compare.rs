@@ -80,7 +80,7 @@ fn refuse(path: &Path, problem: &str) -> Failure {
     Failure::Input(format!("record {}: {problem}. Give records of `pirlab run`.", path.display()))
 }
 
-/// A run record that breaks a rule.
+/// A run record that `pirlab run` cannot have written.
 fn refuse_record(path: &Path, problem: &str) -> Failure {
     let problem = problem.trim_end_matches('.');
     Failure::Input(format!("record {}: {problem}. Delete it and measure again.", path.display()))
@@ -101,8 +101,20 @@ fn read(path: &Path) -> Outcome<Option<RunRecord>> {
     }
     let record: RunRecord =
         typed(value).map_err(|(key, problem)| refuse_record(path, &format!("key `{key}`: {problem}")))?;
-    record.check().map_err(|e| refuse_record(path, &e.to_string()))?;
-    Ok(Some(record))
+    match negative(&record) {
+        Some((key, value)) => Err(refuse_record(path, &format!("key `{key}`: {value:e} is negative"))),
+        None => Ok(Some(record)),
+    }
+}
+
+/// Key and value of the first negative number among those that a ratio is made of; lengths in bytes cannot be negative.
+fn negative(record: &RunRecord) -> Option<(String, f64)> {
+    let seconds = record.phases.iter().enumerate().flat_map(|(place, phase)| {
+        let key = move |repetition| format!("phases.{place}.seconds.{repetition}");
+        phase.seconds.iter().enumerate().map(move |(repetition, &sample)| (key(repetition), sample))
+    });
+    let noise = record.noise.iter().enumerate().map(|(place, stage)| (format!("noise.{place}.stddev"), stage.stddev));
+    seconds.chain(noise).find(|(_, value)| *value < 0.0)
 }
 
 /// The facts that records of one row share.

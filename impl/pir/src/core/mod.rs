@@ -11,7 +11,6 @@ pub mod plan;
 pub mod progress;
 pub mod protocol;
 pub mod record;
-pub mod record_check;
 pub mod runner;
 pub mod seed;
 pub mod session;
