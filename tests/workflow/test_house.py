@@ -1,5 +1,6 @@
-"""The structure of the code: no circular imports between files, and no protocol that imports another."""
+"""The structure of the code: no circular imports between files, no protocol that imports another or lacks its tests."""
 
+import re
 from pathlib import Path
 
 import imports
@@ -29,6 +30,18 @@ def test_no_protocol_imports_another():
     names = {file.split("/")[1].removesuffix(".rs") for file in graph if file.startswith("protocol/")} - {"mod"}
     assert len(names) >= 8
     assert not list(imports.arrows(graph, [f"protocol/{name}" for name in names]))
+
+
+def test_every_protocol_of_the_registry_has_a_line_of_conformance():
+    """The line tests a whole protocol at every shape, and with bad messages."""
+
+    def found(pattern: str, path: Path) -> set[str]:
+        return set(re.findall(pattern, imports.NO_CODE.sub(" ", path.read_text(encoding="utf-8")), re.MULTILINE))
+
+    registered = found(r"\bentry::<(\w+)>", ROOT / "impl/pir/src/registry.rs")
+    assert len(registered) >= 21
+    tests = [found(r"^conformance!\(\s*\w+:\s*(\w+)", path) for path in (ROOT / PROTOCOLS).rglob("*.rs")]
+    assert registered == set().union(*tests)
 
 
 RUST = {
