@@ -56,7 +56,7 @@ def test_recipes_take_names_from_the_environment():
     assert refused.returncode == 2 and "RESULTS has a dollar sign" in refused.stderr
 
 
-@pytest.mark.parametrize("target", ["calibrate", "explorer", "reference"])
+@pytest.mark.parametrize("target", ["calibrate", "explorer", "reference", "search"])
 def test_targets_that_draw_measure_or_pack_alone_refuse_the_same_names(target):
     """By make itself, which is not to build anything."""
     command = ["make", "--no-print-directory", "--old-file=build", target, f"VENV={TOOLS}"]
