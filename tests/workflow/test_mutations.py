@@ -12,6 +12,7 @@ def test_a_mutation_still_fits_its_file(name):
     mutation = mutations.MUTATIONS[name]
     text = (ROOT / mutation["file"]).read_text()
     assert mutations.mutated(text, mutation) != text
+    assert ("needs" in mutation) == any(word in mutation["file"] for word in ("avx", "vaes"))
     if mutation["tests"][0] != "cargo":
         assert all((ROOT / place.split("::")[0]).exists() for place in mutation["tests"])
     with pytest.raises(ValueError, match="does not have"):
@@ -44,3 +45,10 @@ def test_a_fault_is_found_by_tests_that_ran_and_failed(tests, codes, expected, t
     mutation = {"file": "file", "old": "old", "new": "new", "tests": tests}
     assert mutations.caught(tmp_path, mutation) is expected
     assert not left and (tmp_path / "file").read_text() == "old"
+
+
+def test_a_fault_in_code_that_this_processor_cannot_run_is_not_put_in(monkeypatch, capsys):
+    monkeypatch.setattr(mutations, "flags", lambda: {"avx2", "avx512vbmi"})
+    monkeypatch.setattr(mutations, "caught", lambda clone, mutation: mutation is not mutations.MUTATIONS["K05"])
+    assert mutations.main(".", "K01", "K04", "K05") == 1
+    assert capsys.readouterr().out == "missed: K05; not run here: K04\n"
