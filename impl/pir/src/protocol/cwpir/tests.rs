@@ -2,12 +2,11 @@ use ring::Kernel;
 
 use super::*;
 use crate::core::database::{Database, Keys};
-use crate::core::session::{ClientSession, ServerSession};
-use crate::core::transcript::Link;
+use crate::core::session::ServerSession;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, finds_every_record, in_full, noise_is, read, refuses,
-    retrieves_long_records, updates_keep,
+    ALL_SHAPES, check_everywhere, conformance, context, finds_every_record, in_full, noise_is, parties_of, read,
+    refuses, retrieves_long_records, updates_keep,
 };
 
 const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
@@ -105,9 +104,7 @@ fn keys_find_their_records_alone() {
         let keys: Vec<u64> = (0..present).map(key).collect();
         let mut database = Database::seeded([9; 16], shape).keyed(Keys::new(keys.clone()).unwrap()).unwrap();
         let mut context = context(Kernel::best(), 2);
-        let mut server = ServerSession::<Cwpir>::new(&set, &database, &mut context).unwrap();
-        let mut client = ClientSession::<Cwpir>::new(&set, shape, &mut context).unwrap();
-        client.connect(&mut server, &mut Link::new(Cwpir::NAME), &mut context).unwrap();
+        let (mut server, mut client) = parties_of::<Cwpir>(&set, &database, &mut context);
         let layout = set.layout(shape).unwrap();
         let near = |i: u64| {
             let (mut ones, place) = (layout.ones(keys[(i % present) as usize]), (i / present) as usize);

@@ -2,11 +2,9 @@ use ring::Kernel;
 
 use super::*;
 use crate::core::database::Database;
-use crate::core::session::{ClientSession, ServerSession};
-use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, finds_every_record, noise_is, read, refuses,
+    ALL_SHAPES, check_everywhere, conformance, context, finds_every_record, noise_is, parties_of, read, refuses,
     retrieves_long_records, updates_keep,
 };
 
@@ -60,9 +58,7 @@ fn batches_serve() {
         let shape = Shape::new(records, bits).unwrap();
         let database = Database::seeded([9; 16], shape);
         let mut context = context(Kernel::best(), 1);
-        let mut server = ServerSession::<Pirana>::new(&set, &database, &mut context).unwrap();
-        let mut client = ClientSession::<Pirana>::new(&set, shape, &mut context).unwrap();
-        client.connect(&mut server, &mut Link::new(Pirana::NAME), &mut context).unwrap();
+        let (server, mut client) = parties_of::<Pirana>(&set, &database, &mut context);
         // A batch that is refused is asked for otherwise; records that are asked for twice share a bucket.
         let (mut served, mut refused) = (0, 0);
         for first in 0..8 {

@@ -1,21 +1,19 @@
 //! Respire at toy sizes through the runner, published byte counts, refusals.
 
-use std::sync::Arc;
-
 use rand::RngCore;
-use rand_chacha::ChaCha20Rng;
-use rand_chacha::rand_core::SeedableRng;
 use ring::Kernel;
 
 use super::describe::describe;
 use super::*;
 use crate::core::database::Database;
-use crate::core::protocol::{Client as _, Context, Request, Server as _};
+use crate::core::protocol::{Client as _, Request, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::parts::folding::BATCH;
-use crate::protocol::tests_support::{ALL_SHAPES, check_everywhere, conformance, grows_up_to_the_bounds, read};
+use crate::protocol::tests_support::{
+    ALL_SHAPES, check_everywhere, conformance, context, grows_up_to_the_bounds, parties_of, read,
+};
 
 /// Toy dimensions, right in every respect but security.
 fn text() -> String {
@@ -44,13 +42,11 @@ conformance!(every: Respire, set(&text()), ALL_SHAPES, 1, 3);
 /// 32 KB, which are as many slots here as a record may have, an odd number of bits below that, and few bits.
 #[test]
 fn retrieves_records_up_to_32_kilobytes() {
-    let (mut context, params) = (context(), set(&text()));
+    let (mut context, params) = (context(Kernel::best(), 1), set(&text()));
     for (records, bits) in [(2, 1 << 18), (3, (1 << 18) - 1), (9, 65_535), (50_001, 3)] {
         let shape = Shape::new(records, bits).unwrap();
         let database = Database::seeded([5; 16], shape);
-        let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
-        let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
-        client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        let (server, mut client) = parties_of::<Respire>(&params, &database, &mut context);
         for index in [0, records - 1, context.rng.next_u64() % records] {
             let request = client.query(&[index], &mut context).unwrap();
             let response = server.answer(&[request], &mut context).unwrap().remove(0);
@@ -155,21 +151,9 @@ fn published_message_sizes() {
     }
 }
 
-fn context() -> Context<'static> {
-    Context {
-        kernel: Kernel::best(),
-        threads: 1,
-        streamed: false,
-        rng: ChaCha20Rng::seed_from_u64(4),
-        clock: Arc::default(),
-        noise: Default::default(),
-        progress: &crate::core::progress::Silent,
-    }
-}
-
 #[test]
 fn keys_of_another_set_and_malformed_keys_are_refused() {
-    let (mut context, shape) = (context(), Shape::new(100, 50).unwrap());
+    let (mut context, shape) = (context(Kernel::best(), 1), Shape::new(100, 50).unwrap());
     let database = Database::seeded([2; 16], shape);
     let params = set(&text());
     let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
@@ -210,12 +194,10 @@ fn keys_of_another_set_and_malformed_keys_are_refused() {
 /// indices past the end. The client and the server serve on.
 #[test]
 fn bad_queries_and_answers_are_refused() {
-    let (mut context, shape) = (context(), Shape::new(100, 50).unwrap());
+    let (mut context, shape) = (context(Kernel::best(), 1), Shape::new(100, 50).unwrap());
     let database = Database::seeded([2; 16], shape);
     for params in [set(&text()), bucketed(&text(), (2, 5, 3))] {
-        let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
-        let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
-        client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        let (server, mut client) = parties_of::<Respire>(&params, &database, &mut context);
         for index in [100, u64::MAX] {
             let refused = client.query(&[0, index], &mut context).unwrap_err().to_string();
             assert!(refused.contains("out of range"), "{refused}");
@@ -254,14 +236,12 @@ fn bad_queries_and_answers_are_refused() {
 /// Streaming gives the same answers; queries beyond one pass too.
 #[test]
 fn streamed_databases_and_more_queries_than_a_pass_serves_are_answered() {
-    let (mut context, shape) = (context(), Shape::new(300, 100).unwrap());
+    let (mut context, shape) = (context(Kernel::best(), 1), Shape::new(300, 100).unwrap());
     let database = Database::seeded([2; 16], shape);
     let params = set(&text());
     for streamed in [false, true] {
         context.streamed = streamed;
-        let mut server = ServerSession::<Respire>::new(&params, &database, &mut context).unwrap();
-        let mut client = ClientSession::<Respire>::new(&params, shape, &mut context).unwrap();
-        client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+        let (server, mut client) = parties_of::<Respire>(&params, &database, &mut context);
         let indices: Vec<u64> = (0..BATCH as u64 + 3).map(|i| (i * 37) % 300).collect();
         let request = client.query(&indices, &mut context).unwrap();
         let response = server.answer(&[request], &mut context).unwrap().remove(0);
@@ -275,11 +255,9 @@ fn streamed_databases_and_more_queries_than_a_pass_serves_are_answered() {
 /// Errors within an answer are those of the records asked for: an answer to another query has errors beyond every threshold.
 #[test]
 fn diagnosis_knows_what_was_asked_for() {
-    let (mut context, shape) = (context(), Shape::new(70_000, 8).unwrap());
+    let (mut context, shape) = (context(Kernel::best(), 1), Shape::new(70_000, 8).unwrap());
     let database = Database::seeded([2; 16], shape);
-    let mut server = ServerSession::<Respire>::new(&set(&text()), &database, &mut context).unwrap();
-    let mut client = ClientSession::<Respire>::new(&set(&text()), shape, &mut context).unwrap();
-    client.connect(&mut server, &mut Link::new(Respire::NAME), &mut context).unwrap();
+    let (server, mut client) = parties_of::<Respire>(&set(&text()), &database, &mut context);
     let requests = [0, 69_999].map(|index| client.query(&[index], &mut context).unwrap());
     let response = server.answer(&requests[..1], &mut context).unwrap().remove(0);
     client.extract(&response, &context).unwrap();

@@ -15,7 +15,7 @@ pub use conformance::{
     retrieves_long_records, updates_keep, updates_like_fresh,
 };
 pub use secrets::{noise_is, noise_variance};
-pub use toy::{ALL_SHAPES, committed, context, in_full, read, refuses, set_text, small_set, up_to};
-use toy::{parties, parties_of};
+use toy::parties;
+pub use toy::{ALL_SHAPES, committed, context, in_full, parties_of, read, refuses, set_text, small_set, up_to};
 pub use wiped::left_of;
 pub use wire::refuses_impossible_changes;

@@ -113,7 +113,8 @@ pub(super) fn parties<S: Protocol>(
     parties_of::<S>(params, &Database::seeded([9; 16], shape), context)
 }
 
-pub(super) fn parties_of<S: Protocol>(
+/// A server of a database, and a client that is connected to it.
+pub fn parties_of<S: Protocol>(
     params: &S::Set,
     database: &Database,
     context: &mut Context,

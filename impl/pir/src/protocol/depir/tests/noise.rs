@@ -7,9 +7,7 @@ use super::super::server::polynomials;
 use super::super::*;
 use crate::core::Shape;
 use crate::core::database::Database;
-use crate::core::session::{ClientSession, ServerSession};
-use crate::core::transcript::Link;
-use crate::protocol::tests_support::{context, read};
+use crate::protocol::tests_support::{context, parties_of, read};
 
 const T: f64 = 257.0;
 const N: f64 = 64.0;
@@ -44,9 +42,7 @@ fn noise_is_that_of_the_steps() {
     let q = primes.iter().product::<f64>();
     let answer = value / q.powi(2) + switch / primes[0].powi(2);
 
-    let mut server = ServerSession::<Depir>::new(&set, &database, &mut context).unwrap();
-    let mut client = ClientSession::<Depir>::new(&set, shape, &mut context).unwrap();
-    client.connect(&mut server, &mut Link::new(Depir::NAME), &mut context).unwrap();
+    let (server, mut client) = parties_of::<Depir>(&set, &database, &mut context);
     for query in 0..400u64 {
         let indices: Vec<u64> = (0..64).map(|slot| (query * 37 + slot * slot * 11 + slot * query) % 10).collect();
         let request = client.ask(&indices, &mut context).unwrap();

@@ -5,9 +5,8 @@ use ring::Kernel;
 use super::super::*;
 use crate::core::database::Database;
 use crate::core::session::{ClientSession, ServerSession};
-use crate::core::transcript::Link;
 use crate::core::{Context, Record, Shape};
-use crate::protocol::tests_support::{committed, conformance, context, read, refuses, updates_like_fresh};
+use crate::protocol::tests_support::{committed, conformance, context, parties_of, read, refuses, updates_like_fresh};
 
 /// 120 records in a ring of degree 64.
 fn text(roots: &str, evaluator: &str) -> String {
@@ -27,14 +26,6 @@ const SHAPES: &[(u64, u64)] = &[(1, 1), (120, 1), (64, 10), (100, 9), (5, 40)];
 conformance!(every: Depir, set("", "derivatives"), SHAPES, 3, 4);
 conformance!(every_published: Depir, set("roots = 9\n", "values"), &[(1, 8), (100, 8), (7, 20)], 3, 4);
 
-/// A server and a client of a set.
-fn parties(set: &Set, database: &Database, context: &mut Context) -> (ServerSession<Depir>, ClientSession<Depir>) {
-    let mut server = ServerSession::<Depir>::new(set, database, context).unwrap();
-    let mut client = ClientSession::<Depir>::new(set, database.shape(), context).unwrap();
-    client.connect(&mut server, &mut Link::new(Depir::NAME), context).unwrap();
-    (server, client)
-}
-
 /// The records of one request, and its bytes.
 fn retrieve(
     (server, client): (&ServerSession<Depir>, &mut ClientSession<Depir>),
@@ -52,7 +43,7 @@ fn every_record_in_every_slot() {
     let set: Set = committed::<Depir>("depir/toy");
     let shape = Shape::new(35, 16).unwrap();
     let (database, mut context) = (Database::seeded([9; 16], shape), context(Kernel::best(), 1));
-    let (server, mut client) = parties(&set, &database, &mut context);
+    let (server, mut client) = parties_of::<Depir>(&set, &database, &mut context);
     let mut bytes = Vec::new();
     for count in [35, 256, 257] {
         for turn in if count == 256 { 0..35 } else { 0..1 } {
@@ -73,7 +64,7 @@ fn answers_are_alike_on_all_paths() {
     let database = Database::seeded([9; 16], Shape::new(100, 20).unwrap());
     let answer = |set: &Set, kernel: Kernel, threads: usize| {
         let mut context = context(kernel, threads);
-        let (server, mut client) = parties(set, &database, &mut context);
+        let (server, mut client) = parties_of::<Depir>(set, &database, &mut context);
         let request = client.ask(&[1, 99, 1], &mut context).unwrap();
         server.answer(&[request], &mut context).unwrap()[0][0].1.payload().to_vec()
     };

@@ -8,7 +8,6 @@ use super::super::*;
 use crate::core::database::Database;
 use crate::core::protocol::{Client as _, Context, Server as _};
 use crate::core::session::{ClientSession, ServerSession};
-use crate::core::transcript::Link;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{self, read};
 
@@ -78,10 +77,7 @@ pub fn parties<F: Selecting>(
     shape: Shape,
     context: &mut Context,
 ) -> (ServerSession<PirouetteProtocol<F>>, ClientSession<PirouetteProtocol<F>>) {
-    let mut server = ServerSession::<PirouetteProtocol<F>>::new(params, &database(shape), context).unwrap();
-    let mut client = ClientSession::<PirouetteProtocol<F>>::new(params, shape, context).unwrap();
-    client.connect(&mut server, &mut Link::new(F::NAME), context).unwrap();
-    (server, client)
+    tests_support::parties_of::<PirouetteProtocol<F>>(params, &database(shape), context)
 }
 
 /// Every request, with its indices, is answered with the right records.
