@@ -1,4 +1,3 @@
-use std::collections::HashSet;
 use std::io::Write;
 
 use ring::{Kernel, Seed};
@@ -13,8 +12,8 @@ use crate::core::seed::fresh_seed;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, context, grows_up_to_the_bounds, noise_variance, read, refuses,
-    retrieves_all, retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, conformance, context, grows_up_to_the_bounds, masks_of, never_repeat, noise_variance,
+    read, refuses, retrieves_all, retrieves_long_records, updates_like_fresh,
 };
 
 const GAUSSIAN: &str = "{ kind = \"gaussian\", stddev = 6.4 }";
@@ -287,24 +286,17 @@ fn entries_are_random_for_any_data() {
 fn masks_never_repeat() {
     let params = set(&[("rows = 20", "rows = 1000")]);
     let layout = Layout::choose(&params, Shape::new(1000, 1024).unwrap()).unwrap();
-    let mut seen = HashSet::new();
-    for seed in [1, 2] {
-        let public = Public::new(&params, &layout, Seed([seed; 16]), Kernel::best()).unwrap();
+    let count = never_repeat(|seed| {
+        let public = Public::new(&params, &layout, seed, Kernel::best()).unwrap();
         assert!(public.queries.blocks() > 8);
-        for block in 0..public.queries.blocks() {
-            assert!(seen.insert(public.queries.mask(block).as_slice().to_vec()), "block {block}");
-        }
-        for (role, row) in (0..2).flat_map(|role| (0..3).map(move |row| (role, row))) {
-            assert!(seen.insert(public.masks.row(role, row).as_slice().to_vec()), "key {role}, row {row}");
-        }
+        let mut masks = masks_of(&public.queries, &public.masks, 2);
         for variable in 0..2 {
             let point = public.point(variable, &vec![0; public.point_bytes()]).unwrap().expand(&public.ring);
-            for row in point.mask.rows().iter().chain(point.body.rows()) {
-                assert!(seen.insert(row.a.as_slice().to_vec()), "point");
-            }
+            masks.extend(point.mask.rows().iter().chain(point.body.rows()).map(|row| row.a.as_slice().to_vec()));
         }
-    }
-    assert_eq!(seen.len(), 2 * (layout.blocks() + 18));
+        masks
+    });
+    assert_eq!(count, 2 * (layout.blocks() + 18));
 }
 
 /// The measured variance is below the sum of the bounds of all stages: product, packing, evaluation, switch.

@@ -1,6 +1,4 @@
-use std::collections::HashSet;
-
-use ring::{Kernel, Seed};
+use ring::Kernel;
 
 use super::layout::Layout;
 use super::public::Public;
@@ -8,8 +6,8 @@ use super::*;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, refuses,
-    retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, conformance, grows_up_to_the_bounds, masks_of, never_repeat, noise_variance, read,
+    refuses, retrieves_long_records, updates_like_fresh,
 };
 
 fn text(gamma0: u32) -> String {
@@ -113,22 +111,13 @@ fn published_message_sizes() {
 fn masks_never_repeat() {
     let params = set(&text(16));
     let layout = Layout::choose(&params, Shape::new(300_000, 256).unwrap()).unwrap();
-    let mut seen = HashSet::new();
-    for seed in [1, 2] {
-        let public = Public::new(&params, &layout, Seed([seed; 16]), Kernel::best()).unwrap();
+    never_repeat(|seed| {
+        let public = Public::new(&params, &layout, seed, Kernel::best()).unwrap();
         assert!(public.first.blocks() > 8 && public.second.blocks() > 1);
-        for queries in [&public.first, &public.second] {
-            for block in 0..queries.blocks() {
-                assert!(seen.insert(queries.mask(block).as_slice().to_vec()), "block {block}");
-            }
-        }
-        assert_eq!(public.packings().count(), 2);
-        for (packing, masks) in public.packings() {
-            for row in 0..3 {
-                assert!(seen.insert(masks.row(0, row).as_slice().to_vec()), "gamma {}, row {row}", packing.gamma());
-            }
-        }
-    }
+        let packings: Vec<_> = public.packings().collect();
+        assert_eq!(packings.len(), 2);
+        [masks_of(&public.first, &packings[0].1, 1), masks_of(&public.second, &packings[1].1, 1)].concat()
+    });
 }
 
 /// Products, packings and switches: the measured variance is below the sum of their bounds, of either layer.

@@ -1,13 +1,11 @@
-use std::collections::HashSet;
-
-use ring::{Kernel, Seed};
+use ring::Kernel;
 
 use super::*;
 use crate::core::workload::Shape;
 use crate::parts::ring_matrix::is_incremental;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, noise_variance, read, refuses,
-    retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, masks_of, never_repeat,
+    noise_variance, read, refuses, retrieves_long_records, updates_like_fresh,
 };
 
 fn text(rows: &str, step: u64) -> String {
@@ -77,19 +75,12 @@ fn exact_items_hold_whole_records() {
 fn masks_never_repeat() {
     let params = set(&text("exact", 128));
     let layout = layout::Layout::choose(&params, Shape::new(4_000_000, 14).unwrap()).unwrap();
-    let mut seen = HashSet::new();
-    for seed in [1, 2] {
-        let public = server::Public::new(&params, &layout, Seed([seed; 16]), Kernel::best()).unwrap();
+    let count = never_repeat(|seed| {
+        let public = server::Public::new(&params, &layout, seed, Kernel::best()).unwrap();
         assert!(public.queries.blocks() > 8);
-        for block in 0..public.queries.blocks() {
-            assert!(seen.insert(public.queries.mask(block).as_slice().to_vec()), "block {block}");
-        }
-        let roles = public.packing.exponents().len();
-        for (role, row) in (0..roles).flat_map(|role| (0..3).map(move |row| (role, row))) {
-            assert!(seen.insert(public.masks.row(role, row).as_slice().to_vec()), "key {role}, row {row}");
-        }
-    }
-    assert_eq!(seen.len(), 2 * (layout.rows.div_ceil(128) + 7 * 3));
+        masks_of(&public.queries, &public.masks, public.packing.exponents().len())
+    });
+    assert_eq!(count, 2 * (layout.rows.div_ceil(128) + 7 * 3));
 }
 
 #[test]

@@ -14,7 +14,7 @@ pub use conformance::{
     check_everywhere, conforms_at_others, conforms_at_two, finds_every_record, grows_up_to_the_bounds, retrieves_all,
     retrieves_long_records, updates_keep, updates_like_fresh,
 };
-pub use secrets::{noise_is, noise_variance};
+pub use secrets::{masks_of, never_repeat, noise_is, noise_variance};
 use toy::parties;
 pub use toy::{ALL_SHAPES, committed, context, in_full, parties_of, read, refuses, set_text, small_set, up_to};
 pub use wiped::left_of;

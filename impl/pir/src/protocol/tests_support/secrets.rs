@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use lattice::pack::PackingMasks;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
-use ring::Kernel;
+use ring::{Kernel, Seed};
 
 use super::{context, parties};
 use crate::core::database::Database;
@@ -12,6 +13,24 @@ use crate::core::protocol::Protocol;
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::workload::{Shape, Workload};
+use crate::parts::ring_matrix::RingQueries;
+
+/// Asserts that no mask of two public seeds comes twice, as none may under one secret; their number.
+pub fn never_repeat(masks: impl Fn(Seed) -> Vec<Vec<u32>>) -> usize {
+    let mut seen = HashSet::new();
+    for seed in [1, 2] {
+        for (place, mask) in masks(Seed([seed; 16])).into_iter().enumerate() {
+            assert!(seen.insert(mask), "mask {place} of seed {seed}");
+        }
+    }
+    seen.len()
+}
+
+/// The masks of queries, and of the packing keys of the first roles, of three digits each.
+pub fn masks_of(queries: &RingQueries, keys: &PackingMasks, roles: usize) -> Vec<Vec<u32>> {
+    let rows = (0..3 * roles).map(|place| keys.row(place / 3, place % 3).clone());
+    queries.masks().into_iter().chain(rows).map(|mask| mask.as_slice().to_vec()).collect()
+}
 
 /// Masks are public, so two queries under the same masks and secret tell the difference of their errors: their bodies agree in all but
 /// low bits. Asks for one record again and again, twice in each request. Bits of fresh bodies agree by chance, one in two, except those that

@@ -1,17 +1,14 @@
 mod inspire0;
 
-use std::collections::HashSet;
-
-use lattice::pack::Packing;
-use ring::{Kernel, Seed};
+use ring::Kernel;
 
 use super::layout::Layers;
 use super::public::Public;
 use super::*;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, refuses, retrieves_long_records,
-    up_to, updates_like_fresh,
+    check_everywhere, conformance, grows_up_to_the_bounds, masks_of, never_repeat, noise_variance, read, refuses,
+    retrieves_long_records, up_to, updates_like_fresh,
 };
 
 /// A set of toy dimensions: right in every respect but security.
@@ -145,21 +142,13 @@ fn records_of_100_kilobytes_survive() {
 /// Under one secret no mask may appear twice: the second query's, those of every packing key, the first layer's.
 pub(super) fn check_masks(params: &Set) {
     let layers = Layers::choose(params, Shape::new(3_000_000, 8).unwrap()).unwrap();
-    let mut seen = HashSet::new();
-    for seed in [1, 2] {
-        let public = Public::new(params, &layers, Seed([seed; 16]), Kernel::best()).unwrap();
+    never_repeat(|seed| {
+        let public = Public::new(params, &layers, seed, Kernel::best()).unwrap();
         assert!(public.second.blocks() > 8);
-        for block in 0..public.second.blocks() {
-            assert!(seen.insert(public.second.mask(block).as_slice().to_vec()), "block {block}");
-        }
-        let roles = Packing::exponents(&public.packing).len();
-        for (role, row) in (0..roles).flat_map(|role| (0..3).map(move |row| (role, row))) {
-            assert!(seen.insert(public.masks.row(role, row).as_slice().to_vec()), "key {role}, row {row}");
-        }
-        for block in 0..layers.first.columns / 64 {
-            assert!(seen.insert(public.first.element(block)), "element {block}");
-        }
-    }
+        let mut masks = masks_of(&public.second, &public.masks, public.packing.exponents().len());
+        masks.extend((0..layers.first.columns / 64).map(|block| public.first.element(block)));
+        masks
+    });
 }
 
 /// The switch to 28 and 20 bits, the trace and packing: the measured variance is below the sum of their bounds.
