@@ -4,12 +4,11 @@ use super::*;
 use crate::core::database::{Database, Keys};
 use crate::core::session::ServerSession;
 use crate::core::workload::Shape;
+use crate::protocol::tests_support::bfv::SWITCH;
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, conformance, context, finds_every_record, in_full, noise_is, parties_of, read,
     refuses, retrieves_long_records, updates_keep,
 };
-
-const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
 
 fn plain(weight: usize) -> String {
     format!("{{ operator = \"plain\", weight = {weight} }}")

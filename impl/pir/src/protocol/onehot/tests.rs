@@ -1,17 +1,10 @@
 use super::*;
 use crate::core::workload::Shape;
+use crate::protocol::tests_support::bfv::{BINOMIAL, GOLDILOCKS, INTEGER, NORMS, SHORT, SWITCH};
 use crate::protocol::tests_support::{
     ALL_SHAPES, check_everywhere, conformance, finds_every_record, noise_is, read, refuses, retrieves_long_records,
     updates_keep,
 };
-
-const INTEGER: &str = "{ kind = \"integer\", modulus = 7681 }";
-/// Eight slots of 127 bits.
-const BINOMIAL: &str = "{ kind = \"binomial\", slots = 8, base = 65620 }";
-/// Thirty-two slots of 8 bits.
-const SHORT: &str = "{ kind = \"binomial\", slots = 32, base = 16 }";
-const GOLDILOCKS: &str = "{ kind = \"goldilocks\" }";
-const SWITCH: &str = "[switch]\nmask_modulus = 1073741824\nbody_modulus = 67108864\n";
 
 /// A ring of degree 64.
 fn text(plaintext: &str, baby: usize, hoisted: bool, switch: &str) -> String {
@@ -91,10 +84,7 @@ fn noise_is_that_of_the_steps() {
     let q: f64 = [268_432_897f64, 268_428_161.0, 268_425_089.0, 268_424_449.0].iter().product();
     let (n, weight, variance) = (64f64, 2.0 / 3.0 * 64.0, 3.2f64.powi(2));
     let rounding = (1.0 + weight) / 12.0;
-    // Squared norms of t and of t^2, and the mean square of a product by a uniform short plaintext.
-    let (t, b) = (7681f64, 65_620f64);
-    let integer = (t.powi(2), t.powi(4), t * t / 12.0);
-    let binomial = (1.0 + b * b, 1.0 + 4.0 * b * b + b.powi(4), (b * b + 2.0) / 12.0 + 0.25);
+    let [integer, binomial] = NORMS;
     for (plaintext, (norm, square, plain), records, bits) in
         [(INTEGER, integer, 1500, 60), (BINOMIAL, binomial, 128, 1000)]
     {

@@ -1,6 +1,7 @@
 //! What every protocol's tests do: fill a server, ask, compare, update, corrupt.
 
 mod bad_messages;
+pub mod bfv;
 mod conformance;
 mod secrets;
 mod toy;
