@@ -29,11 +29,16 @@ fn automorphism<W: Word>(t: &mut Setup<W>) {
 }
 on_all_rings!(automorphisms_permute_the_phase, automorphism);
 
+/// A gadget, and trace keys from that level on.
+fn traced<W: Word>(t: &mut Setup<W>, base: u64, first: u32) -> (RingGadget<W>, TraceKeys<W>) {
+    let (gadget, last) = (t.gadget(Family::Balanced, base, 0), t.ring.n().ilog2());
+    let keys = trace_keys(&t.key, first..=last, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
+    (gadget, TraceKeys::new(&t.ring, first, &keys).unwrap())
+}
+
 fn trace<W: Word>(t: &mut Setup<W>) {
-    let gadget = t.gadget(Family::Balanced, 4, 0);
-    let (n, log_n) = (t.ring.n(), t.ring.n().ilog2());
-    let keys = trace_keys(&t.key, 1..=log_n, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
-    let keys = TraceKeys::new(&t.ring, 1, &keys).unwrap();
+    let n = t.ring.n();
+    let (gadget, keys) = traced(t, 4, 1);
     for kept in [1, 4, n / 2, n] {
         let message = t.uniform();
         let input = t.encrypt(&message);
@@ -53,10 +58,8 @@ fn trace<W: Word>(t: &mut Setup<W>) {
 on_all_rings!(traces_keep_the_subring, trace);
 
 fn expansion<W: Word>(t: &mut Setup<W>) {
-    let gadget = t.gadget(Family::Balanced, 4, 0);
     let (n, log_n) = (t.ring.n(), t.ring.n().ilog2());
-    let keys = trace_keys(&t.key, log_n - 3..=log_n, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
-    let keys = TraceKeys::new(&t.ring, log_n - 3, &keys).unwrap();
+    let (gadget, keys) = traced(t, 4, log_n - 3);
     for (depth, count) in [(0, 1), (1, 2), (3, 8), (4, 16), (4, 11), (4, 5), (3, 1)] {
         let message = t.uniform();
         let input = t.encrypt(&message);
@@ -80,10 +83,8 @@ fn expansion<W: Word>(t: &mut Setup<W>) {
 on_all_rings!(expansion_yields_the_coefficients, expansion);
 
 fn joining<W: Word>(t: &mut Setup<W>) {
-    let gadget = t.gadget(Family::Balanced, 4, 0);
     let (n, log_n) = (t.ring.n(), t.ring.n().ilog2());
-    let keys = trace_keys(&t.key, log_n - 3..=log_n, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
-    let keys = TraceKeys::new(&t.ring, log_n - 3, &keys).unwrap();
+    let (gadget, keys) = traced(t, 4, log_n - 3);
     for count in [1, 2, 8, 16] {
         let messages: Vec<_> = (0..count).map(|_| t.uniform()).collect();
         let inputs: Vec<_> = messages.iter().map(|message| t.encrypt(message)).collect();
@@ -105,9 +106,7 @@ on_all_rings!(joining_undoes_expansion, joining);
 #[test]
 fn full_expansion_of_an_indicator_selects() {
     let mut t = Setup::<u32>::new(64, 28, 2, 5);
-    let gadget = t.gadget(Family::Balanced, 256, 0);
-    let keys = trace_keys(&t.key, 1..=6, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
-    let keys = TraceKeys::new(&t.ring, 1, &keys).unwrap();
+    let (gadget, keys) = traced(&mut t, 256, 1);
     let scale = 1i64 << 50;
     let mut indicator = [0; 64];
     indicator[37] = scale;

@@ -41,17 +41,22 @@ fn external_product<W: Word>(t: &mut Setup<W>) {
 }
 on_all_rings!(external_products_multiply_phases, external_product);
 
+/// The bit selects one of two inputs.
+fn selects<W: Word>(t: &mut Setup<W>, base: u64, bit: usize) {
+    let gadget = t.gadget(Family::Balanced, base, 0);
+    let message = t.ring.forward(t.small(&[bit as i64]));
+    let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
+    let rgsw = rgsw.expand(&t.ring);
+    let messages = [t.uniform(), t.uniform()];
+    let inputs = messages.each_ref().map(|m| t.encrypt(m));
+    let mut out = Rlwe::zero(&t.ring);
+    gadget.cmux(&rgsw, &inputs[0], &inputs[1], &mut t.workspace, &mut out).unwrap();
+    t.assert_phase(&out, &t.phase(&inputs[bit]), t.product_bound(&gadget, 2));
+}
+
 fn cmux<W: Word>(t: &mut Setup<W>) {
-    let gadget = t.gadget(Family::Balanced, 32, 0);
     for bit in [0, 1] {
-        let message = t.ring.forward(t.small(&[bit]));
-        let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
-        let rgsw = rgsw.expand(&t.ring);
-        let messages = [t.uniform(), t.uniform()];
-        let inputs = messages.each_ref().map(|m| t.encrypt(m));
-        let mut out = Rlwe::zero(&t.ring);
-        gadget.cmux(&rgsw, &inputs[0], &inputs[1], &mut t.workspace, &mut out).unwrap();
-        t.assert_phase(&out, &t.phase(&inputs[bit as usize]), t.product_bound(&gadget, 2));
+        selects(t, 32, bit);
     }
 }
 on_all_rings!(cmux_selects, cmux);
@@ -63,15 +68,7 @@ fn a_workspace_serves_products_of_all_sizes_and_rings() {
     for base in [1 << 10, 1 << 5] {
         // The buffers go to and fro between the rings.
         for t in [&mut small, &mut large] {
-            let gadget = t.gadget(Family::Balanced, base, 0);
-            let message = t.ring.forward(t.small(&[1]));
-            let rgsw = SeededRgsw::new(&t.key, &message, &gadget, &t.error, &mut t.masks, &mut t.rng).unwrap();
-            let rgsw = rgsw.expand(&t.ring);
-            let messages = [t.uniform(), t.uniform()];
-            let inputs = messages.each_ref().map(|m| t.encrypt(m));
-            let mut out = Rlwe::zero(&t.ring);
-            gadget.cmux(&rgsw, &inputs[0], &inputs[1], &mut t.workspace, &mut out).unwrap();
-            t.assert_phase(&out, &t.phase(&inputs[1]), t.product_bound(&gadget, 2));
+            selects(t, base, 1);
         }
         std::mem::swap(&mut small.workspace, &mut large.workspace);
     }
