@@ -3,20 +3,23 @@
 //! Criterion measures extraction, conversion of a rotated table and a small tree for each kernel; the summary times whole operations, each
 //! interleaved with exactly as many transforms.
 
+mod timed;
+
 use criterion::{BenchmarkId, Criterion};
-use gadget::{Coins, Family};
+use gadget::Family;
 use lattice::convert::{ConverterKeys, Extraction, RgswConverter, SelectorTree, selector_tree};
 use lattice::lwe::{Lwe, LweKey};
 use lattice::{
     BlindRotationKey, Form, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RotationShape, Secret, SeededBlindRotationKey,
-    SmallSecret, Workspace,
+    SmallSecret,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Modulus, Ring, Seed, StdDev};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use timed::{Operation, median, seconds, transforms, workspace};
 
 const N: usize = 2048;
 const PRIMES: [u64; 2] = [268_369_921, 249_561_089];
@@ -90,50 +93,6 @@ impl Setup {
             }),
         ]
     }
-
-    /// A closure that makes these numbers of forward and inverse transforms, prime by prime, in six buffers.
-    fn transforms(&self, (forward, inverse): (usize, usize)) -> impl FnMut() + '_ {
-        let limbs = self.ring.limbs();
-        let mut buffers: Vec<_> = (0..6).map(|_| self.accumulator.a.clone()).collect();
-        move || {
-            for (limb, (_, plan)) in limbs.iter().enumerate() {
-                for i in 0..forward / limbs.len() {
-                    plan.forward(black_box(buffers[i % 6].limb_mut(limb)));
-                }
-                for i in 0..inverse / limbs.len() {
-                    plan.inverse(black_box(buffers[i % 6].limb_mut(limb)));
-                }
-            }
-        }
-    }
-}
-
-fn workspace() -> Workspace<u32> {
-    Workspace::new(Coins::from_seed(Seed([2; 16])))
-}
-
-struct Operation<'a> {
-    name: &'static str,
-    ntts: (usize, usize),
-    run: Box<dyn FnMut() + 'a>,
-}
-
-impl<'a> Operation<'a> {
-    fn new(name: &'static str, ntts: (usize, usize), run: impl Fn(&mut Workspace<u32>) + 'a) -> Self {
-        let mut workspace = workspace();
-        Self { name, ntts, run: Box::new(move || run(&mut workspace)) }
-    }
-}
-
-fn seconds(call: &mut dyn FnMut()) -> f64 {
-    let start = Instant::now();
-    call();
-    start.elapsed().as_secs_f64()
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Times every operation interleaved with its transforms and prints the table.
@@ -142,8 +101,9 @@ fn summary(setup: &Setup, bits: usize, title: &str) {
     println!("\n{title}; medians of {ROUNDS} interleaved rounds");
     println!("{:<16} {:>12} {:>16} {:>14} {:>7}", "operation", "measured ms", "NTTs", "NTT bound ms", "ratio");
     for mut operation in setup.operations(bits) {
-        let mut bound = setup.transforms(operation.ntts);
-        let rounds: Vec<(f64, f64)> = (0..ROUNDS).map(|_| (seconds(&mut operation.run), seconds(&mut bound))).collect();
+        let mut bound = transforms(&setup.ring, &setup.accumulator.a, operation.ntts);
+        let rounds: Vec<(f64, f64)> =
+            (0..ROUNDS).map(|_| (seconds(1, &mut operation.run), seconds(1, &mut bound))).collect();
         let (forward, inverse) = operation.ntts;
         println!(
             "{:<16} {:>12.2} {:>16} {:>14.2} {:>7.3}",

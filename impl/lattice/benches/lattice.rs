@@ -3,11 +3,13 @@
 //! Criterion measures every operation by itself; at the end each is timed interleaved with exactly the transforms it makes, which
 //! is its NTT-count lower bound.
 
+mod timed;
+
 use criterion::{BenchmarkId, Criterion};
-use gadget::{Coins, Family};
+use gadget::Family;
 use lattice::{
-    AutomorphismKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RlwePrime, Secret, SeededRgsw, TraceKeys, Workspace,
-    automorphism_key, product_ntts, switching_key, trace_keys,
+    AutomorphismKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RlwePrime, Secret, SeededRgsw, TraceKeys, automorphism_key,
+    product_ntts, switching_key, trace_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -15,7 +17,8 @@ use ring::primes::primes_below;
 use ring::{Coefficient, DiscreteGaussian, Kernel, Ring, Seed, StdDev};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use timed::{Operation, median, seconds, transforms};
 
 const N: usize = 2048;
 const EXPANSION_DEPTH: u32 = 4;
@@ -94,49 +97,6 @@ impl Setup {
             }),
         ]
     }
-
-    /// A closure that makes these numbers of forward and inverse transforms, prime by prime, in six buffers as the external product does.
-    fn transforms(&self, (forward, inverse): (usize, usize)) -> impl FnMut() + '_ {
-        let limbs = self.ring.limbs();
-        let mut buffers: Vec<_> = (0..6).map(|_| self.inputs[0].a.clone()).collect();
-        move || {
-            for (limb, (_, plan)) in limbs.iter().enumerate() {
-                for i in 0..forward / limbs.len() {
-                    plan.forward(black_box(buffers[i % 6].limb_mut(limb)));
-                }
-                for i in 0..inverse / limbs.len() {
-                    plan.inverse(black_box(buffers[i % 6].limb_mut(limb)));
-                }
-            }
-        }
-    }
-}
-
-struct Operation<'a> {
-    name: &'static str,
-    ntts: (usize, usize),
-    run: Box<dyn FnMut() + 'a>,
-}
-
-impl<'a> Operation<'a> {
-    fn new(name: &'static str, ntts: (usize, usize), mut run: impl FnMut(&mut Workspace<u32>) + 'a) -> Self {
-        let mut workspace = Workspace::new(Coins::from_seed(Seed([2; 16])));
-        Self { name, ntts, run: Box::new(move || run(&mut workspace)) }
-    }
-}
-
-/// Seconds of one call, over calls that take about a millisecond together.
-fn seconds(calls: u32, call: &mut dyn FnMut()) -> f64 {
-    let start = Instant::now();
-    for _ in 0..calls {
-        call();
-    }
-    start.elapsed().as_secs_f64() / f64::from(calls)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Times every operation interleaved with its transforms and prints the table.
@@ -147,7 +107,8 @@ fn summary(setup: &Setup, path: &str) {
     );
     println!("{:<18} {:>12} {:>14} {:>14} {:>7}", "operation", "measured us", "NTTs", "NTT bound us", "ratio");
     for mut operation in setup.operations() {
-        let mut bound = setup.transforms(operation.ntts);
+        let mut bound = transforms(&setup.ring, &setup.inputs[0].a, operation.ntts);
+        // The calls of a round take about a millisecond together.
         let once = seconds(3, &mut operation.run).max(1e-7);
         let calls = (1e-3 / once).ceil().clamp(1.0, 1000.0) as u32;
         let rounds: Vec<(f64, f64)> =
