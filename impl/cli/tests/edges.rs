@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Lab, SIMPLE, said};
+use common::{Lab, SIMPLE, group, said};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -173,8 +173,7 @@ fn records_tell_what_was_measured() {
         json!({"id": id, "parameters": SMALL, "records": 1000, "record_bits": 8, "database": "file:my.bin", "repetitions": 50, "noise_seconds": 0,
             "predicted_seconds": predicted, "time_limit_seconds": 60, "out": format!("{id}.json")})
     };
-    let group = json!({"experiment": "e", "group": "g", "rows": [row("measured", 1), row("skipped", 61)]});
-    lab.put("g.json", group.to_string());
+    lab.put("g.json", group(&[row("measured", 1), row("skipped", 61)]));
     let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     for line in BufReader::new(run.stderr.take().unwrap()).lines() {

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Lab, said};
+use common::{Lab, group, said};
 use serde_json::{Value, json};
 
 fn row(id: &str, primitive: &str, settings: Value, more: Value) -> Value {
@@ -15,10 +15,6 @@ fn row(id: &str, primitive: &str, settings: Value, more: Value) -> Value {
         row[key] = value.clone();
     }
     row
-}
-
-fn group(rows: &[Value]) -> String {
-    json!({"experiment": "test/primitives", "group": "all", "rows": rows}).to_string()
 }
 
 #[test]
@@ -41,7 +37,7 @@ fn a_group_is_measured_and_recorded() {
         let record = record(id);
         assert_eq!(record["status"], status, "{record:#}");
         assert_eq!((&record["schema"], &record["kind"]), (&json!("pirlab/primitive/1"), &json!("primitive")));
-        assert_eq!((&record["experiment"], &record["row"]), (&json!("test/primitives"), &json!(id)));
+        assert_eq!((&record["experiment"], &record["row"]), (&json!("test/group"), &json!(id)));
     }
     let prg = record("prg");
     assert_eq!(prg["described"]["counts"]["bytes"], 8192.0);

@@ -7,7 +7,7 @@ mod common;
 use std::io::Read;
 use std::process::Stdio;
 
-use common::Lab;
+use common::{Lab, group};
 use serde_json::{Value, json};
 
 fn checked_record(lab: &Lab, name: &str) -> Value {
@@ -165,14 +165,14 @@ fn one_bad_row_of_a_group_leaves_the_others_alone() {
         row("hopeless", "simplepir/small", json!({"time_limit_seconds": 9.5, "predicted_seconds": 12.3})),
         row("double", "doublepir/small", json!({"repetitions": 2})),
     ];
-    let group = json!({"experiment": "test/group", "group": "500x16", "rows": rows});
-    lab.put("g.json", group.to_string());
+    let group = group(&rows);
+    lab.put("g.json", &group);
     let said = lab.run(&["--group", "g.json"]);
     assert_eq!(said.code, 1, "{} {}", said.out, said.err);
     assert!(said.err.contains("not ok: late."), "{}", said.err);
     for (id, repetitions) in [("simple", 3), ("double", 2)] {
         let record = checked_record(&lab, &format!("records/{id}.json"));
-        assert_eq!((&record["row"], &record["group"]), (&json!(id), &json!("500x16")));
+        assert_eq!((&record["row"], &record["group"]), (&json!(id), &json!("all")));
         let answer = record["phases"].as_array().unwrap().iter().find(|p| p["name"] == "answer").unwrap();
         assert_eq!(answer["seconds"].as_array().unwrap().len(), repetitions);
     }
@@ -194,16 +194,16 @@ fn one_bad_row_of_a_group_leaves_the_others_alone() {
         assert_eq!(said.code, 0, "{}", said.err);
         serde_json::from_str(&said.out).unwrap()
     };
-    let before = keys(&group.to_string());
+    let before = keys(&group);
     for id in ["simple", "huge", "late", "hopeless", "double"] {
         assert_eq!(before[id], lab.json(&format!("records/{id}.json"))["staleness_key"]);
     }
-    assert_eq!(keys(&group.to_string().replace("records/", "elsewhere/")), before);
-    assert_eq!(keys(&group.to_string().replace("12.3", "45.6")), before);
+    assert_eq!(keys(&group.replace("records/", "elsewhere/")), before);
+    assert_eq!(keys(&group.replace("12.3", "45.6")), before);
     lab.put("params/simplepir/small.toml", common::SIMPLE.replace("small", "Small"));
-    assert_eq!(keys(&group.to_string()), before, "a title changes no key");
+    assert_eq!(keys(&group), before, "a title changes no key");
     lab.put("params/simplepir/small.toml", common::SIMPLE.replace("6.4", "6.5"));
-    let after = keys(&group.to_string());
+    let after = keys(&group);
     assert_ne!(after["simple"], before["simple"]);
     assert_eq!(after["double"], before["double"]);
 }
@@ -217,7 +217,7 @@ fn skipped_rows_do_not_fail_a_group() {
         row("huge", "simplepir/small", json!({"records": 1u64 << 34, "record_bits": 4096, "predicted_seconds": 1e9})),
         row("unlimited", "simplepir/small", json!({"predicted_seconds": 1e9})),
     ];
-    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    lab.put("g.json", group(&rows));
     let said = lab.run(&["--group", "g.json"]);
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
     let status = |id: &str| lab.json(&format!("records/{id}.json"))["status"].as_str().unwrap().to_string();
@@ -238,7 +238,7 @@ fn a_record_that_cannot_be_written_leaves_the_others_alone() {
         row("three", "simplepir/small", json!({"out": "x/r.json"})),
         row("four", "doublepir/small", json!({"out": "y/r.json"})),
     ];
-    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    lab.put("g.json", group(&rows));
     let said = lab.run(&["--group", "g.json"]);
     assert_eq!(said.code, 1, "{} {}", said.out, said.err);
     let last = said.err.lines().last().unwrap();
@@ -268,7 +268,7 @@ fn what_is_finished_survives_a_kill_in_a_later_batch() {
         row("huge", "simplepir/small", json!({"records": 1u64 << 34, "record_bits": 4096})),
         row("hopeless", "simplepir/small", json!({"time_limit_seconds": 1, "predicted_seconds": 2})),
     ];
-    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    lab.put("g.json", group(&rows));
     let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
     // Each of the two fits alone.
     command.env("PIRLAB_GROUP_MEMORY", peak_bytes(&lab, "doublepir/small", "3_000_000").to_string());
@@ -301,7 +301,7 @@ fn the_probe_after_a_batch_is_the_one_before_the_next() {
         row("b", "simplepir/small", json!({})),
         row("skipped", "simplepir/small", json!({"time_limit_seconds": 1, "predicted_seconds": 2})),
     ];
-    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    lab.put("g.json", group(&rows));
     let mut command = lab.command(&["run", "--group", "g.json"]);
     command.env("PIRLAB_GROUP_MEMORY", peak_bytes(&lab, "simplepir/small", "500").to_string());
     let said = common::said(command.output().unwrap());
@@ -320,8 +320,8 @@ fn the_probe_after_a_batch_is_the_one_before_the_next() {
 fn killing_the_parent_leaves_no_record_and_no_worker() {
     let lab = Lab::new();
     // Long enough to be caught in the middle.
-    let rows = [row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 65_536}))];
-    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    let slow = row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 65_536}));
+    lab.put("g.json", group(&[slow]));
     let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     // The first note says that the worker is prepared.
@@ -352,7 +352,7 @@ fn a_killed_worker_is_a_failed_row() {
         row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 65_536, "updates": 0})),
         row("quick", "simplepir/small", json!({})),
     ];
-    lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": rows}).to_string());
+    lab.put("g.json", group(&rows));
     let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut notes = parent.stderr.take().unwrap();

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Lab, SIMPLE};
+use common::{Lab, SIMPLE, group};
 use serde_json::{Value, json};
 
 const SHAPE: [&str; 4] = ["--records", "1000", "--record-bits", "8"];
@@ -68,7 +68,7 @@ fn rows_of_groups_and_batches_set_values() {
     let keys = |with: Value| {
         let mut row = row.clone();
         row["with"] = with;
-        lab.put("g.json", json!({"experiment": "e", "group": "g", "rows": [row]}).to_string());
+        lab.put("g.json", group(&[row]));
         lab.pirlab(&["key", "--group", "g.json"])
     };
     let plain = keys(json!({})).out;

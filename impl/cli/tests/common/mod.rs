@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A small SimplePIR set: fast and insecure.
 pub const SIMPLE: &str = r#"
@@ -127,6 +127,11 @@ impl Lab {
         }
         files
     }
+}
+
+/// The file of a group of rows.
+pub fn group(rows: &[Value]) -> String {
+    json!({"experiment": "test/group", "group": "all", "rows": rows}).to_string()
 }
 
 pub fn said(output: Output) -> Said {
