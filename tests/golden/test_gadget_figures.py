@@ -45,8 +45,9 @@ def records(folder: Path) -> list[primitives.Primitive]:
     return primitives.load([folder / "records"], [folder / "predictions.json"])
 
 
-def one(path: Path, document: dict, stale: dict | None = None) -> primitives.Primitive:
-    [record] = primitives.load([synthetic.write(path, [document])], (), stale)
+def one(path: Path, document: dict, *predictions: dict, stale: dict | None = None) -> primitives.Primitive:
+    folder = synthetic.write(path, [document], predictions)
+    [record] = primitives.load([folder], [path / "predictions.json"], stale)
     return record
 
 
@@ -70,7 +71,7 @@ def test_marks_of_primitives(tmp_path):
     document = synthetic.vectors((2,))[0] | {"seed": "00"}
     document["build"]["dirty"] = True
     document["measured"]["times"]["decompose"]["samples"] = [1.0, 1.0, 1.5, 2.0, 2.0]
-    record = one(tmp_path, document, {document["id"]: ""})
+    record = one(tmp_path, document, stale={document["id"]: ""})
     assert record.stale == "2026-11-20"
     assert record.marks(["decompose"]) == "§ˢᵘᵛ"
     table = gadget_vector.table([record], loader.load_expected(EXPECTED))
@@ -254,8 +255,7 @@ def test_noise_stands_beside_its_formula_and_balanced_digits(records):
 def test_noise_off_its_formula_differs(tmp_path):
     document, prediction = synthetic.noise_record("noise", "zy22", 256, operation="external-product")
     document["measured"]["noise"]["added"]["variance"] *= 1.1
-    folder = synthetic.write(tmp_path, [document], [prediction])
-    table = gadget_noise.table(primitives.load([folder], [tmp_path / "predictions.json"]))
+    table = gadget_noise.table([one(tmp_path, document, prediction)])
     assert "DIFFERS" in table.markdown() and "1 stages held against their formulas, 1 differ." in table.markdown()
 
 
@@ -265,8 +265,7 @@ def test_all_that_a_primitive_measured_stands_beside_its_prediction(tmp_path):
     document["measured"]["times"] = {"operation": synthetic.times(2e-3), "other": synthetic.times(1e-3)}
     counted = {"seconds": 1e-3, "counted": "transforms"}
     prediction |= {"times": {"operation": counted}, "unit_costs": {"machine": "Synthetic CPU", "read_bandwidth": None}}
-    folder = synthetic.write(tmp_path, [document], [prediction])
-    table = primitives_table.table(primitives.load([folder], [tmp_path / "predictions.json"]))
+    table = primitives_table.table([one(tmp_path, document, prediction)])
     found = table.data.set_index("quantity")
     assert (found.loc["operation", "ratio"], found.loc["operation", "verdict"]) == (2.0, "shown")
     assert found.loc["added", "verdict"] == "agrees" and pd.isna(found.loc["other", "predicted"])
@@ -276,8 +275,7 @@ def test_all_that_a_primitive_measured_stands_beside_its_prediction(tmp_path):
 def test_a_verdict_on_few_keys_shows_its_tolerance(tmp_path):
     document, prediction = synthetic.noise_record("noise", "zy22", 256, operation="external-product")
     document["measured"]["noise"]["added"] |= {"keys": 20, "samples": 2048}
-    folder = synthetic.write(tmp_path, [document], [prediction])
-    text = gadget_noise.table(primitives.load([folder], [tmp_path / "predictions.json"])).markdown()
+    text = gadget_noise.table([one(tmp_path, document, prediction)]).markdown()
     assert "within 1/16 + sampling error -12.0% to 13.0%" in text and "too few to tell (few samples: 2048)" in text
     assert "1 of them have too few samples or keys for 1/16" in text
 

@@ -15,12 +15,17 @@ from pirlab_workflow.experiments import read_profile
 from pirlab_workflow.plan import Plan
 
 
+def rows_of(folder: Path, documents: list[dict], most: int = 2**22, error: str = "") -> list[dict]:
+    """Rows of these documents, of which those of more than `most` records have no record."""
+    joined, predictions = synthetic.load(folder, documents)
+    described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
+    return loader.rows(joined[joined["records"] <= most], predictions, described, error)
+
+
 def partly_measured(folder: Path, error: str = "") -> tuple[list[dict], list[dict]]:
     """Documents of a set at two shapes, and rows where the second has no record."""
     documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
-    joined, predictions = synthetic.load(folder, documents)
-    described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
-    return documents, loader.rows(joined[joined["records"] == 2**18], predictions, described, error)
+    return documents, rows_of(folder, documents, 2**18, error)
 
 
 def test_a_row_without_a_record_has_described_sizes_and_predicted_seconds(tmp_path: Path) -> None:
@@ -47,19 +52,17 @@ def test_a_line_of_markdown_names_its_record(tmp_path: Path, expected: pd.DataFr
     assert not any("Record" in line for line in lines), "no column without a record"
 
 
-@pytest.mark.parametrize("status", ["timeout", "failed"])
-def test_no_prediction_takes_the_place_of_a_record(tmp_path: Path, status: str) -> None:
+@pytest.mark.parametrize("status", ["timeout", "failed", "skipped_time", "skipped_memory"])
+def test_only_a_row_left_out_for_its_time_or_memory_is_predicted(tmp_path: Path, status: str) -> None:
     """A row that was measured shows what was measured, one that failed says so."""
-    rows, joined = rows_with(status, tmp_path)
-    assert [row["status"] for row in rows] == ["ok", status] and pd.isna(rows[1]["answer_s"])
-    assert rows[0]["answer_s"] == joined["answer_s"][0]
-
-
-@pytest.mark.parametrize("status", ["skipped_time", "skipped_memory"])
-def test_a_row_left_out_for_its_time_or_memory_is_predicted(tmp_path: Path, status: str) -> None:
-    rows, joined = rows_with(status, tmp_path)
-    assert [row["status"] for row in rows] == ["ok", "predicted"] and rows[1]["answer_s"] > 0
-    assert rows[0]["answer_s"] == joined["answer_s"][0]
+    documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
+    documents[1] |= {"status": status, "reason": "too much", "phases": [], "transcript": []}
+    measured, other = rows_of(tmp_path, documents)
+    assert measured["status"] == "ok" and measured["answer_s"] == sorted(documents[0]["phases"][3]["seconds"])[2]
+    if status.startswith("skipped"):
+        assert other["status"] == "predicted" and other["answer_s"] > 0
+    else:
+        assert other["status"] == status and pd.isna(other["answer_s"])
 
 
 def test_a_row_on_more_threads_left_out_for_its_time_hides_no_prediction(tmp_path: Path) -> None:
@@ -68,19 +71,8 @@ def test_a_row_on_more_threads_left_out_for_its_time_hides_no_prediction(tmp_pat
     for threads, document in enumerate(documents, 1):
         document |= {"status": "skipped_time", "reason": "too much", "phases": [], "transcript": []}
         document |= {"threads": threads, "id": f"on-{threads}"}
-    joined, predictions = synthetic.load(tmp_path, documents)
-    described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
-    rows = loader.rows(joined, predictions, described)
+    rows = rows_of(tmp_path, documents)
     assert [(row["status"], row["threads"]) for row in rows] == [("skipped_time", 2), ("predicted", 1)]
-
-
-def rows_with(status: str, tmp_path: Path) -> tuple[list[dict], pd.DataFrame]:
-    """Rows of a measured record and of one with this status, both predicted, and the joined records."""
-    documents = [synthetic.run_record("simplepir/usenix23", 2**n, 256) for n in (18, 22)]
-    documents[1] |= {"status": status, "reason": "too much", "phases": [], "transcript": []}
-    joined, predictions = synthetic.load(tmp_path, documents)
-    described = {(d["parameters"]["sha256"], d["database"]["records"], 256): d["description"] for d in documents}
-    return loader.rows(joined, predictions, described), joined
 
 
 def test_predictions_are_marked_with_the_error_of_the_cost_model(tmp_path: Path, expected: pd.DataFrame) -> None:
