@@ -2,13 +2,23 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from pirlab_estimator.cost.plan import prospect
 from pirlab_workflow import reproduce, steps
-from pirlab_workflow.experiments import read_profile
+from pirlab_workflow.experiments import Group, read_profile
 from pirlab_workflow.files import ROOT, PlanError, write_if_changed
 from pirlab_workflow.plan import Plan
+
+
+def recorded(folder: Path, *records: dict) -> tuple[Plan, Group]:
+    """A plan and a group of two rows, which have these records."""
+    plan = Plan(read_profile("tiny", results=str(folder)))
+    group = plan.group("smoke/tiny", "2^10x16")
+    for row, record in zip(group.rows, records):
+        write_if_changed(plan.record(group, row), json.dumps(record | {"id": f"old {row.id}"}))
+    return plan, group
 
 
 def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
@@ -88,10 +98,7 @@ def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
 
 
 def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatch):
-    plan = Plan(read_profile("tiny", results=str(tmp_path)))
-    group = plan.group("smoke/tiny", "2^10x16")
-    for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
-        write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
+    plan, group = recorded(tmp_path, {"status": "ok"}, {"status": "skipped_memory"})
     stale = [{"record": str(plan.record(group, group.rows[0]))}, {"record": str(tmp_path / "records/a/orphan.json")}]
     monkeypatch.setattr(reproduce, "stale_records", lambda _: stale)
     assert plan.missing(group) == []
@@ -108,10 +115,7 @@ def test_records_asked_for_again_are_missing_until_replaced(tmp_path, monkeypatc
 
 
 def test_rows_that_took_too_long_are_tried_again(tmp_path):
-    plan = Plan(read_profile("tiny", results=str(tmp_path)))
-    group = plan.group("smoke/tiny", "2^10x16")
-    for row, status in zip(group.rows, ("timeout", "skipped_time"), strict=True):
-        write_if_changed(plan.record(group, row), json.dumps({"status": status, "id": f"old {row.id}"}))
+    plan, group = recorded(tmp_path, {"status": "timeout"}, {"status": "skipped_time"})
     assert plan.missing(group) == [], "the run that saw it goes on"
     assert reproduce.freshen(plan, all_stale=False) == 1
     assert plan.missing(group) == group.rows[:1], "the next one tries it"
@@ -120,11 +124,9 @@ def test_rows_that_took_too_long_are_tried_again(tmp_path):
 
 
 def test_records_of_fewer_repetitions_are_measured_again(tmp_path):
-    plan = Plan(read_profile("tiny", results=str(tmp_path)))
-    group = plan.group("smoke/tiny", "2^10x16")
+    plan, group = recorded(tmp_path)
     asked = group.options["repetitions"]
-    for row, repetitions in zip(group.rows, (asked - 1, asked + 1), strict=True):
-        write_if_changed(plan.record(group, row), json.dumps({"status": "ok", "repetitions": repetitions}))
+    recorded(tmp_path, *({"status": "ok", "repetitions": asked + more} for more in (-1, 1)))
     assert plan.missing(group) == group.rows[:1]
 
 
@@ -169,15 +171,10 @@ def test_what_lacks_a_row_is_made_again(tmp_path):
 
 
 def test_missing_rows_are_those_without_a_finished_record(tmp_path):
-    plan = Plan(read_profile("tiny", results=str(tmp_path)))
-    group = plan.group("smoke/tiny", "2^10x16")
-    plan.marker(group).parent.mkdir(parents=True)
-    plan.marker(group).write_text("{}")
-    for row, status in zip(group.rows, ("ok", "failed"), strict=True):
-        write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+    plan, group = recorded(tmp_path, {"status": "ok"}, {"status": "failed"})
+    write_if_changed(plan.marker(group), "{}")
     assert plan.missing(group) == group.rows[1:]
     plan.prepare()
     assert not plan.marker(group).exists(), "a marker that is no longer true is dropped"
-    for row, status in zip(group.rows, ("ok", "skipped_memory"), strict=True):
-        write_if_changed(plan.record(group, row), json.dumps({"status": status}))
+    recorded(tmp_path, {"status": "ok"}, {"status": "skipped_memory"})
     assert plan.missing(group) == []
