@@ -226,6 +226,11 @@ pub fn impossible_change(index: u64) -> Error {
     Error::message("hint_delta", format!("its change of record {index} is larger than an entry. Fetch the hint."))
 }
 
+/// Refuses to decrypt the answer to a query under another public matrix than the client's hint is of.
+pub fn other_matrix(index: u64) -> Error {
+    Error::Record { index, problem: "it was asked for under another public matrix. Ask again.".into() }
+}
+
 /// Digits that are converted before they are stored: 64 KiB, which stay in the second-level cache.
 const TILE_ENTRIES: usize = 1 << 15;
 

@@ -13,7 +13,7 @@ use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::{
     Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol, update_of,
 };
-use crate::parts::lwe_matrix::{Lwe, impossible_change, read_changes};
+use crate::parts::lwe_matrix::{Lwe, impossible_change, other_matrix, read_changes};
 
 /// Rows of the first layer that are decrypted outside an answer, at most.
 const ROWS: usize = 1024;
@@ -27,9 +27,18 @@ struct Offline {
     hint: Frame,
 }
 
+/// The seeds of the public matrices that a hint is of.
+fn seeds_of(hint: &Frame) -> [u8; SEED_BYTES] {
+    let mut seeds = [0; SEED_BYTES];
+    seeds.copy_from_slice(&hint.payload()[..SEED_BYTES]);
+    seeds
+}
+
 /// One requested index, with its secrets: one for the first layer, one for each second query.
 pub struct Query {
     index: u64,
+    /// Of the public matrices under which it was encrypted.
+    seeds: [u8; SEED_BYTES],
     /// The number of this first-layer key in the noise log.
     number: u64,
     first_key: Zeroizing<Vec<u32>>,
@@ -62,9 +71,7 @@ fn first_phase(query: &Query, row: &[u32], body: u32) -> u32 {
 impl Client {
     fn receive_hint(&mut self, hint: Frame) -> Result<()> {
         let hint = hint.check(NAME, "hint", self.layers.hint_bytes() as u64)?;
-        let mut seeds = [0; SEED_BYTES];
-        seeds.copy_from_slice(&hint.payload()[..SEED_BYTES]);
-        let [first_public, second_public] = publics(&seeds, self.lwe.dimension);
+        let [first_public, second_public] = publics(&seeds_of(&hint), self.lwe.dimension);
         self.offline = Some(Offline { first_public, second_public, hint });
         Ok(())
     }
@@ -85,7 +92,12 @@ impl Client {
         let layers = &self.layers;
         let words = layers.answer_words();
         message.clone().check(NAME, "answer", 4 * (words * asked.len()) as u64)?;
-        message.check_epoch("answer", self.offline()?.hint.epoch())?;
+        let hint = &self.offline()?.hint;
+        let seeds = seeds_of(hint);
+        if let Some(query) = asked.iter().find(|query| query.seeds != seeds) {
+            return Err(other_matrix(query.index));
+        }
+        message.check_epoch("answer", hint.epoch())?;
         for (k, query) in asked.iter().enumerate() {
             let answer = message.words(4 * k * words, words);
             for (j, key) in query.second_keys.iter().enumerate() {
@@ -188,7 +200,8 @@ impl protocol::Client for Client {
         let (columns, groups, seconds) = (layers.first.columns, layers.groups, layers.second_queries);
         let first_keys = self.lwe.keys(indices.len(), &mut context.rng)?;
         let second_keys = self.lwe.keys(indices.len() * seconds, &mut context.rng)?;
-        let Offline { first_public, second_public, .. } = self.offline()?;
+        let Offline { first_public, second_public, hint } = self.offline()?;
+        let seeds = seeds_of(hint);
         let (kernel, rng) = (context.kernel, &mut context.rng);
         let mut first = encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng)?;
         let mut second = encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng)?;
@@ -209,6 +222,7 @@ impl protocol::Client for Client {
         self.keys += indices.len() as u64;
         let asked = indices.iter().zip(first_keys).zip(numbers).map(|((&index, first_key), number)| Query {
             index,
+            seeds,
             number,
             first_key,
             second_keys: second_keys.by_ref().take(seconds).collect(),

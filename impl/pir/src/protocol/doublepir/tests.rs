@@ -1,6 +1,6 @@
 use crate::protocol::tests_support::{
-    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, refuses_impossible_changes, set_text,
-    small_set, up_to,
+    check_everywhere, conformance, gives_up_requests_of_another_seed, grows_up_to_the_bounds, noise_variance, read,
+    refuses_impossible_changes, set_text, small_set, up_to,
 };
 
 use super::*;
@@ -19,6 +19,11 @@ conformance!(one_copy: DoublePir, params("1"), &up_to(2049, &[]), 3, 4);
 #[test]
 fn a_change_beyond_a_digit_is_refused() {
     refuses_impossible_changes::<DoublePir>(&params("1"), Shape::new(1000, 13).unwrap(), &[u8::MAX; 8]);
+}
+
+#[test]
+fn requests_of_another_seed_are_given_up() {
+    gives_up_requests_of_another_seed::<DoublePir>(&params("1"), Shape::new(1000, 13).unwrap());
 }
 
 #[test]

@@ -19,4 +19,4 @@ pub use secrets::{masks_of, never_repeat, noise_is, noise_variance};
 use toy::parties;
 pub use toy::{ALL_SHAPES, committed, context, in_full, parties_of, read, refuses, set_text, small_set, up_to};
 pub use wiped::left_of;
-pub use wire::refuses_impossible_changes;
+pub use wire::{gives_up_requests_of_another_seed, refuses_impossible_changes};

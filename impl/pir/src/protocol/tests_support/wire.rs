@@ -83,6 +83,25 @@ fn answers_versions_without_messages<S: Protocol>(
     assert_eq!(client.extract(&late, context).unwrap(), [now]);
 }
 
+/// A server that starts again has another public seed: a client that fetches its hint refuses the answers to requests under the old one, whichever
+/// server they come from, and closes these requests.
+pub fn gives_up_requests_of_another_seed<S: Protocol>(params: &S::Set, shape: Shape) {
+    let (database, index) = (Database::seeded([9; 16], shape), shape.records - 1);
+    let mut context = context(Kernel::best(), 1);
+    let (old, mut client) = parties::<S>(params, shape, &mut context);
+    let [first, second] = [(); 2].map(|()| client.ask(&[index], &mut context).unwrap());
+    let of_old = old.answer(&[first], &mut context).unwrap().remove(0);
+    let mut new = ServerSession::<S>::new(params, &database, &mut context).unwrap();
+    client.connect(&mut new, &mut Link::new(S::NAME), &mut context).unwrap();
+    let third = client.ask(&[index], &mut context).unwrap();
+    let of_new = new.answer(&[second, third], &mut context).unwrap();
+    for answer in [&of_old, &of_new[0]] {
+        let error = client.extract(answer, &context).unwrap_err().to_string();
+        assert!(error.contains(&format!("record {index} cannot be had")), "{error}");
+    }
+    assert_eq!(client.extract(&of_new[1], &context).unwrap(), [database.record(index).unwrap()]);
+}
+
 /// A change of record 0 that no two records differ by, `forged` in place of its first bytes: refused, and the client still works.
 pub fn refuses_impossible_changes<S: Protocol>(params: &S::Set, shape: Shape, forged: &[u8]) {
     let mut context = context(Kernel::best(), 1);

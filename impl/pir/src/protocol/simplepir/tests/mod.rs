@@ -1,8 +1,8 @@
 mod frodopir;
 
 use crate::protocol::tests_support::{
-    ALL_SHAPES, conformance, grows_up_to_the_bounds, noise_variance, read, refuses_impossible_changes, set_text,
-    small_set,
+    ALL_SHAPES, conformance, gives_up_requests_of_another_seed, grows_up_to_the_bounds, noise_variance, read,
+    refuses_impossible_changes, set_text, small_set,
 };
 
 use super::*;
@@ -21,6 +21,11 @@ conformance!(every: SimplePir, params(), ALL_SHAPES, 3, 4);
 #[test]
 fn a_change_beyond_an_entry_is_refused() {
     refuses_impossible_changes::<SimplePir>(&params(), Shape::new(1000, 13).unwrap(), &i16::MAX.to_le_bytes());
+}
+
+#[test]
+fn requests_of_another_seed_are_given_up() {
+    gives_up_requests_of_another_seed::<SimplePir>(&params(), Shape::new(1000, 13).unwrap());
 }
 
 #[test]
