@@ -1,3 +1,6 @@
+mod failures;
+mod state;
+
 use ring::{Kernel, Seed};
 
 use crate::core::database::{Database, Record};
@@ -7,7 +10,8 @@ use crate::core::transcript::Link;
 use crate::core::wire::Frame;
 use crate::core::workload::{Shape, Workload};
 use crate::protocol::tests_support::{
-    ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, left_of, read, refuses_impossible_changes,
+    ALL_SHAPES, conformance, context, grows_up_to_the_bounds, in_full, read, refuses_impossible_changes,
+    retrieves_long_records,
 };
 
 use super::layout::Layout;
@@ -27,6 +31,11 @@ fn set(answer: &str, offsets: &str, backups: &str) -> Set {
 
 fn small() -> Set {
     set("sum", "packed", "failure_bits = 41")
+}
+
+/// So few hints that one entry in some thousands is in none.
+fn few_hints() -> Set {
+    Set { hint_failure_bits: 1.0, ..small() }
 }
 
 fn parties(params: &Set, database: &Database, context: &mut Context) -> Parties {
@@ -53,6 +62,12 @@ conformance!(sum_of_each_chunk: Piano, set("sum_of_each_chunk", "packed", "times
 #[test]
 fn a_change_beyond_a_record_is_refused() {
     refuses_impossible_changes::<Piano>(&small(), Shape::new(1000, 13).unwrap(), &[u8::MAX; 2]);
+}
+
+/// A hint is as long as an entry, and few of them fit a test.
+#[test]
+fn records_of_100_kilobytes_survive() {
+    retrieves_long_records::<Piano>(&few_hints());
 }
 
 #[test]
@@ -158,41 +173,6 @@ fn a_window_that_is_used_up_says_so() {
     assert!(refused.contains("read the database again"), "{refused}");
     client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
     assert_eq!(exchange(&mut server, &mut client, &[0], &mut context).unwrap(), [database.record(0).unwrap()]);
-}
-
-#[test]
-fn a_failure_is_an_error_and_a_set_like_any_other() {
-    // A spare hint a chunk: the second entry of a chunk finds none left.
-    let params = set("sum", "packed", "times = 1");
-    let (shape, mut context) = (Shape::new(1 << 14, 64).unwrap(), context(Kernel::best(), 1));
-    let database = Database::seeded([4; 16], shape);
-    let (server, mut client) = parties(&params, &database, &mut context);
-    let layout = Layout::new(&params, shape).unwrap();
-    // Of requests that are served and of those that fail: how many, and how many bits of their sets are ones.
-    let [mut served, mut failed] = [(0u64, 0u64); 2];
-    for index in 0..layout.window {
-        let request = client.query(&[index], &mut context).unwrap();
-        let set = request.messages[0].1.payload().to_vec();
-        assert_eq!(set.len(), layout.query_bytes());
-        let answer = server.answer(&[request], &mut context).unwrap().remove(0);
-        let kind = match client.extract(&answer, &context) {
-            Ok(records) => {
-                assert_eq!(records, [database.record(index).unwrap()]);
-                &mut served
-            }
-            Err(error) => {
-                assert!(error.to_string().contains("cannot be had"), "{error}");
-                &mut failed
-            }
-        };
-        kind.0 += 1;
-        kind.1 += set.iter().map(|byte| u64::from(byte.count_ones())).sum::<u64>();
-    }
-    assert!(failed.0 > 10 && served.0 > 50, "{} failed, {} served", failed.0, served.0);
-    for (requests, ones) in [served, failed] {
-        let bits = (requests * 8 * layout.query_bytes() as u64) as f64;
-        assert!((ones as f64 - bits / 2.0).abs() < 2.5 * bits.sqrt(), "{ones} ones of {bits} bits");
-    }
 }
 
 #[test]
@@ -328,120 +308,6 @@ fn counts_and_bytes_of_the_paper() {
 #[test]
 fn sizes_do_not_wrap_around() {
     grows_up_to_the_bounds::<Piano>(&small());
-}
-
-#[test]
-fn a_client_that_restarts_asks_as_if_it_had_not() {
-    let (shape, mut context) = (Shape::new(1000, 40).unwrap(), context(Kernel::best(), 1));
-    let mut database = Database::seeded([4; 16], shape);
-    let (mut server, mut client) = parties(&small(), &database, &mut context);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("client.state");
-    // Half a window, with an update in it and the next window's hints; then everything again from the file.
-    for index in (0..500).chain([3, 3]) {
-        exchange(&mut server, &mut client, &[index], &mut context).unwrap();
-    }
-    let change = vec![(7, vec![1, 2, 3, 4, 5])];
-    database.change(7, change[0].1.clone()).unwrap();
-    let messages = server.update(&change, &mut context).unwrap();
-    client.update(&messages, &mut context).unwrap();
-    client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
-    client.client.save(&path).unwrap();
-    let kept = Client::load(&small(), shape, &path, &mut context).unwrap();
-    assert_eq!(kept.state().unwrap(), client.client.state().unwrap());
-    let mut kept = ClientSession::resume(kept, &mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
-    let left = kept.queries_left();
-    assert_eq!(left, client.queries_left());
-    for index in (0..left).map(|turn| turn * 7 % 1000) {
-        let random = context.rng.clone();
-        let sent = [&mut client, &mut kept].map(|client| {
-            context.rng = random.clone();
-            client.query(&[index], &mut context).unwrap()
-        });
-        assert_eq!(sent[0].messages[0].1.payload(), sent[1].messages[0].1.payload());
-        for (request, client) in sent.into_iter().zip([&mut client, &mut kept]) {
-            let answer = server.answer(&[request], &mut context).unwrap().remove(0);
-            assert_eq!(client.extract(&answer, &context).unwrap(), [database.record(index).unwrap()]);
-        }
-    }
-}
-
-#[test]
-fn a_state_that_is_not_whole_or_of_another_database_is_refused() {
-    let (shape, mut context) = (Shape::new(300, 64).unwrap(), context(Kernel::best(), 1));
-    let database = Database::seeded([4; 16], shape);
-    let (mut server, mut client) = parties(&small(), &database, &mut context);
-    exchange(&mut server, &mut client, &[5], &mut context).unwrap();
-    let state = client.client.state().unwrap();
-    let mut says = |set: &Set, shape: Shape, state: &[u8]| match Client::of_state(set, shape, state, &mut context) {
-        Ok(_) => "nothing".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    for length in [0, 10, 100, state.len() / 2, state.len() - 1] {
-        let said = says(&small(), shape, &state[..length]);
-        assert!(said.contains("truncated") || said.contains("no state"), "{length}: {said}");
-    }
-    let mut changed = state.clone();
-    changed[state.len() / 2] ^= 1;
-    assert!(says(&small(), shape, &changed).contains("was changed"));
-    for (set, shape) in [(small(), Shape::new(301, 64).unwrap()), (set("sum", "words", "failure_bits = 41"), shape)] {
-        assert!(says(&set, shape, &state).contains("another parameter set or of a database of another shape"));
-    }
-    // A database of the same shape, and one that was updated since: its records are never taken for those of the hints.
-    let elsewhere = || {
-        let mut context = super::tests::context(Kernel::best(), 1);
-        context.rng.set_stream(7);
-        context
-    };
-    let mut resume = |server: &mut ServerSession<Piano>| {
-        let client = Client::of_state(&small(), shape, &state, &mut context).unwrap();
-        let resumed = ClientSession::<Piano>::resume(client, server, &mut Link::new(Piano::NAME), &mut context);
-        resumed.and_then(|mut client| exchange(server, &mut client, &[5], &mut context))
-    };
-    assert_eq!(resume(&mut server).unwrap(), [database.record(5).unwrap()]);
-    server.update(&[(9, vec![0; 8])], &mut elsewhere()).unwrap();
-    assert!(resume(&mut server).unwrap_err().to_string().contains("must be read"));
-    let mut other = ServerSession::new(&small(), &Database::seeded([5; 16], shape), &mut elsewhere()).unwrap();
-    assert!(resume(&mut other).unwrap_err().to_string().contains("another database"));
-}
-
-#[test]
-fn a_state_saved_while_a_request_is_under_way_gives_up_its_window() {
-    let (shape, mut context) = (Shape::new(300, 64).unwrap(), context(Kernel::best(), 1));
-    let (mut server, mut client) = parties(&small(), &Database::seeded([4; 16], shape), &mut context);
-    client.query(&[5], &mut context).unwrap();
-    let kept = Client::of_state(&small(), shape, &client.client.state().unwrap(), &mut context).unwrap();
-    let kept = ClientSession::<Piano>::resume(kept, &mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
-    assert_eq!(kept.queries_left(), 0);
-}
-
-#[cfg(unix)]
-#[test]
-fn a_state_is_for_its_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    let (shape, mut context) = (Shape::new(300, 64).unwrap(), context(Kernel::best(), 1));
-    let (_, client) = parties(&small(), &Database::seeded([4; 16], shape), &mut context);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("client.state");
-    for _ in 0..2 {
-        client.client.save(&path).unwrap();
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is left");
-}
-
-#[test]
-fn keys_are_wiped() {
-    let (shape, mut context) = (Shape::new(1000, 64).unwrap(), context(Kernel::best(), 1));
-    let database = Database::seeded([4; 16], shape);
-    let (mut server, mut client) = parties(&small(), &database, &mut context);
-    exchange(&mut server, &mut client, &[17], &mut context).unwrap();
-    client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
-    let [now, next] = [&client.client.window, &client.client.next].map(|window| window.as_ref().unwrap().key.0);
-    assert_ne!(now, next);
-    assert_eq!(left_of(now, Box::new(client)), 0);
-    let window = Window::of_key(&Layout::new(&small(), shape).unwrap(), Seed(next));
-    assert_eq!(left_of(next, Box::new(window)), 0);
 }
 
 /// A client that has read the whole database refuses one part more, as it does any other that is out of its turn.
