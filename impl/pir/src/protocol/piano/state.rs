@@ -36,9 +36,10 @@ impl Client {
     /// Everything that the client keeps, with keys that are as secret as its queries. A client that saves it before each request leaves
     /// and after each answer never asks with a hint twice, whenever it stops: while a request of the window in use is under way, a hint lacks its
     /// entry, so that this window is given up.
-    pub fn state(&self) -> Result<Vec<u8>> {
+    pub fn state(&self) -> Result<Zeroizing<Vec<u8>>> {
         let public = self.public.as_ref().ok_or_else(|| refused("there is none before the offline exchange."))?;
-        let mut out = Writer([MAGIC, &owner(&self.set, self.layout.shape)?, &public.seed.0].concat());
+        let mut out = Writer::default();
+        [MAGIC, &owner(&self.set, self.layout.shape)?, &public.seed.0].iter().for_each(|bytes| out.bytes(bytes));
         out.words([public.epoch.into(), self.requests]);
         let window = self.window.as_ref().filter(|_| self.under_way.values().all(|request| request.ended));
         let next = self.next.as_ref().filter(|next| next.parts == self.layout.parts());
@@ -46,8 +47,8 @@ impl Client {
             out.words([window.is_some().into()]);
             window.into_iter().for_each(|window| out.window(window));
         }
-        let digest = Sha256::digest(&out.0);
-        out.0.extend_from_slice(&digest);
+        let digest = Sha256::digest(&out.0[..]);
+        out.bytes(&digest);
         Ok(out.0)
     }
 
@@ -78,13 +79,12 @@ impl Client {
 
     /// Writes the state to a file that only its owner can read, whole or not at all, and so that it outlasts a power cut.
     pub fn save(&self, path: &Path) -> Result<()> {
-        let state = Zeroizing::new(self.state()?);
-        replace(path, &state).map_err(|error| Error::io(path, "writing", error))
+        replace(path, &self.state()?).map_err(|error| Error::io(path, "writing", error))
     }
 
     /// The client of a file that [`Self::save`] wrote.
     pub fn load(set: &Set, shape: Shape, path: &Path, context: &mut Context) -> Result<Self> {
-        let state = std::fs::read(path).map_err(|error| Error::io(path, "reading", error))?;
+        let state = Zeroizing::new(std::fs::read(path).map_err(|error| Error::io(path, "reading", error))?);
         Self::of_state(set, shape, &state, context)
     }
 }
@@ -102,15 +102,27 @@ fn replace(path: &Path, content: &[u8]) -> std::io::Result<()> {
 }
 
 /// Writes little-endian numbers.
-struct Writer(Vec<u8>);
+#[derive(Default)]
+struct Writer(Zeroizing<Vec<u8>>);
 
 impl Writer {
+    fn bytes(&mut self, bytes: &[u8]) {
+        let length = self.0.len() + bytes.len();
+        if length > self.0.capacity() {
+            // A vector that grows by itself leaves its bytes behind.
+            let mut longer = Zeroizing::new(Vec::<u8>::with_capacity(2 * length));
+            longer.extend_from_slice(&self.0);
+            self.0 = longer;
+        }
+        self.0.extend_from_slice(bytes);
+    }
+
     fn words(&mut self, words: impl IntoIterator<Item = u64>) {
-        words.into_iter().for_each(|word| self.0.extend_from_slice(&word.to_le_bytes()));
+        words.into_iter().for_each(|word| self.bytes(&word.to_le_bytes()));
     }
 
     fn halves(&mut self, halves: &[u32]) {
-        halves.iter().for_each(|half| self.0.extend_from_slice(&half.to_le_bytes()));
+        halves.iter().for_each(|half| self.bytes(&half.to_le_bytes()));
     }
 
     /// By position, so that equal states are equal bytes.
@@ -123,7 +135,7 @@ impl Writer {
     }
 
     fn window(&mut self, window: &Window) {
-        self.0.extend_from_slice(&window.key.0);
+        self.bytes(&window.key.0);
         self.words([window.asked]);
         for halves in [&window.tags, &window.programmed, &window.replacement_places, &window.used] {
             self.halves(halves);

@@ -1,7 +1,7 @@
 //! The state of a client as bytes and as a file, and what is left of its keys in memory.
 
 use super::*;
-use crate::protocol::tests_support::left_of;
+use crate::protocol::tests_support::{left_by, left_of};
 
 #[test]
 fn a_client_that_restarts_asks_as_if_it_had_not() {
@@ -112,6 +112,17 @@ fn keys_are_wiped() {
     client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
     let [now, next] = [&client.client.window, &client.client.next].map(|window| window.as_ref().unwrap().key.0);
     assert_ne!(now, next);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("client.state");
+    // The file has both; no copy of its bytes is left.
+    client.client.save(&path).unwrap();
+    let file = std::fs::read(&path).unwrap();
+    for key in [now, next] {
+        assert_eq!(left_of(key, file.clone()), 1);
+        assert_eq!(left_by(key, || client.client.save(&path).unwrap()), 0);
+        assert_eq!(left_by(key, || client.client.state().unwrap()), 0);
+        assert_eq!(left_by(key, || Client::load(&small(), shape, &path, &mut context).unwrap()), 0);
+    }
     assert_eq!(left_of(now, Box::new(client)), 0);
     let window = Window::of_key(&Layout::new(&small(), shape).unwrap(), Seed(next));
     assert_eq!(left_of(next, Box::new(window)), 0);
