@@ -6,6 +6,7 @@ use lattice::wire::{self, Reader, Writer};
 use lattice::{Masks, RlweKey, SeededRlwe};
 use rand::RngCore;
 use ring::{Automorphism, DiscreteGaussian, Ntt, Poly, Ring, Seed, Word};
+use zeroize::Zeroizing;
 
 /// A switching key as it travels: a seeded encryption a row, of the secret it switches from times the row's weight.
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ impl<W: Word> SeededKey<W> {
         rng: &mut impl RngCore,
     ) -> Result<Self, BfvError> {
         let map = Automorphism::new(secret.ring().n(), exponent)?;
-        let mut message = secret.automorphism(&map);
+        let mut message = Zeroizing::new(secret.automorphism(&map));
         secret.ring().neg_assign(&mut message);
         Self::new(gadget, secret, map.exponent(), &message, error, masks, rng)
     }
@@ -47,7 +48,7 @@ impl<W: Word> SeededKey<W> {
         masks: &mut Masks,
         rng: &mut impl RngCore,
     ) -> Result<Self, BfvError> {
-        let mut square = secret.ntt().clone();
+        let mut square = Zeroizing::new(secret.ntt().clone());
         secret.ring().mul_assign(&mut square, secret.ntt());
         Self::new(gadget, secret, 1, &square, error, masks, rng)
     }
@@ -66,7 +67,7 @@ impl<W: Word> SeededKey<W> {
             return Err(BfvError::Mismatch("a gadget and a secret of another ring than its keys"));
         }
         let row = |weights: Vec<W>| {
-            let mut scaled = ring.zero();
+            let mut scaled: Zeroizing<Poly<W, Ntt>> = Zeroizing::new(ring.zero());
             for (i, weight) in weights.into_iter().enumerate() {
                 scaled.limb_mut(i).copy_from_slice(message.limb(i));
                 ring.vectors().mul_scalar(&ring.limbs()[i].0, scaled.limb_mut(i), weight);

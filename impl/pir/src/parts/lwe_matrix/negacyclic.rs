@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use ring::matrix::packed::GROUP_ROWS;
 use ring::{Automorphism, DiscreteGaussian, Kernel, Ntt, PackedMatrix, Poly, Prg, Ring, RingShape, Seed, Work};
+use zeroize::Zeroizing;
 
 use crate::core::plan::count;
 use crate::core::{Error, Result};
@@ -79,7 +80,8 @@ impl NegacyclicMatrix {
         if keys.clone().any(|key| key.len() != n || key.iter().any(|s| s.unsigned_abs() > MAX_KEY)) {
             return Err(Error::Workload(format!("a key has {n} coefficients of at most {MAX_KEY}")));
         }
-        let keys: Vec<_> = keys.map(|key| self.ring.forward(self.ring.from_signed_i32(key))).collect();
+        let transformed = |key: &[i32]| Zeroizing::new(self.ring.forward(self.ring.from_signed_i32(key)));
+        let keys: Vec<Zeroizing<Poly<u32, Ntt>>> = keys.map(transformed).collect();
         let mut bodies = vec![Vec::with_capacity(samples.next_multiple_of(n)); keys.len()];
         let mut words = vec![0u64; n];
         for block in 0..samples.div_ceil(n) {

@@ -48,8 +48,8 @@ impl Client {
         let mut out = Writer::with_capacity(key_bytes(&self.set) as usize);
         let mut masks = public.secret_masks();
         for (scheme, t) in public.schemes.iter().zip(&public.moduli) {
-            let slots = scheme.modulus().encode(&self.layout.secret(secret, t))?;
-            out.write_poly(&public.ring, &scheme.encrypt(key, &slots, error, &mut masks, rng)?.b);
+            let plaintext = Zeroizing::new(scheme.modulus().encode(&self.layout.secret(secret, t))?);
+            out.write_poly(&public.ring, &scheme.encrypt(key, &plaintext, error, &mut masks, rng)?.b);
         }
         let (gadget, exponent) = (&public.gadget, public.exponent());
         let rotation = SeededKey::automorphism(gadget, key, exponent, error, &mut public.key_masks(), rng)?;

@@ -5,6 +5,7 @@
 //! encrypted secret holds coefficient i + [i >= N/2] B/2, which turning by j moves there. So the slots that are r modulo B sum to <H[r], s>.
 
 use ring::Modulus;
+use zeroize::Zeroizing;
 
 use crate::core::Workload;
 use crate::parts::lwe_matrix;
@@ -61,9 +62,9 @@ impl Layout {
     }
 
     /// The slots of the encrypted secret modulo t.
-    pub fn secret(&self, secret: &[u32], t: &Modulus<u64>) -> Vec<u64> {
+    pub fn secret(&self, secret: &[u32], t: &Modulus<u64>) -> Zeroizing<Vec<u64>> {
         let coefficient = |slot| secret.get(self.column(slot, 0)).map_or(0, |s| t.from_signed((*s as i32).into()));
-        (0..self.slots).map(coefficient).collect()
+        Zeroizing::new((0..self.slots).map(coefficient).collect())
     }
 
     /// The slots of a block's answer: the sums of its plaintexts' slots, each times the coefficient of the secret that it meets. `rows`: those

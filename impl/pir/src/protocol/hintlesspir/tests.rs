@@ -1,9 +1,9 @@
-use ring::Kernel;
+use ring::{Kernel, Modulus};
 
 use super::*;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, never_repeat, noise_variance, read,
+    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, left_of, never_repeat, noise_variance, read,
     refuses, retrieves_long_records, updates_like_fresh,
 };
 
@@ -106,6 +106,15 @@ fn masks_never_repeat() {
         masks.map(|mask| mask.as_slice().to_vec()).collect()
     });
     assert_eq!(count, 2 * (2 + 6));
+}
+
+#[test]
+fn the_secret_as_slots_is_wiped() {
+    let layout = set(64, 32, "").layout(Shape::new(1000, 13).unwrap()).unwrap();
+    let slots = layout.secret(&[5; 30], &Modulus::new(2_095_361).unwrap());
+    let secret = bytemuck::cast([slots[0], slots[1]]);
+    assert_ne!(left_of(secret, slots.to_vec()), 0);
+    assert_eq!(left_of(secret, slots), 0);
 }
 
 #[test]

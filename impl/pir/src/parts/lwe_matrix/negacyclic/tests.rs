@@ -1,4 +1,5 @@
 use super::*;
+use crate::protocol::tests_support::left_by;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use ring::StdDev;
@@ -83,6 +84,21 @@ fn bodies_are_products_with_the_rows_of_the_matrix() {
     assert!((variance / 121.0 - 1.0).abs() < 1.0 / 16.0, "{variance}");
     assert!(public.encrypt_zero(5, &[vec![0; 32]], &error, &mut rng).is_err());
     assert!(public.encrypt_zero(5, &[vec![5000; 64]], &error, &mut rng).is_err());
+}
+
+#[test]
+fn transformed_keys_are_wiped() {
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let public = NegacyclicMatrix::new(Seed([5; 16]), 64, Kernel::best()).unwrap();
+    let error = DiscreteGaussian::new(StdDev(11.0)).unwrap();
+    let mut key = vec![0; 64];
+    error.fill(&mut rng, &mut key);
+    let transformed = public.ring.forward(public.ring.from_signed_i32(&key));
+    for limb in transformed.limbs() {
+        let secret = bytemuck::cast([limb[0], limb[1], limb[2], limb[3]]);
+        let left = left_by(secret, || public.encrypt_zero(100, std::slice::from_ref(&key), &error, &mut rng).unwrap());
+        assert_eq!(left, 0);
+    }
 }
 
 /// The largest sums: every entry and every key at its bound.

@@ -99,14 +99,13 @@ impl Carrier<Cipher> for Ciphered {
             first.extend(rgsw.to_bytes(ring));
         }
         let half = params.rlwe.modulus() / 2;
-        let all: Vec<u64> = (1..=ROUNDS)
-            .flat_map(|round| bits_of(round_keys.of(round)).map(|bit| if bit { half } else { 0 }).collect::<Vec<_>>())
-            .collect();
+        let mut all = Zeroizing::new(vec![0u64; ciphertexts_of_others(ring.n()) * ring.n()]);
+        let of_others = (1..=ROUNDS).flat_map(|round| bits_of(round_keys.of(round)));
+        all.iter_mut().zip(of_others).for_each(|(value, bit)| *value = if bit { half } else { 0 });
         let mut others = Vec::new();
         for part in all.chunks(ring.n()) {
-            let mut coefficients = part.to_vec();
-            coefficients.resize(ring.n(), 0);
-            others.extend(key.encrypt(&ring.from_u64(&coefficients), &error, &mut masks, rng).to_bytes(ring));
+            let message = Zeroizing::new(ring.from_u64(part));
+            others.extend(key.encrypt(&message, &error, &mut masks, rng).to_bytes(ring));
         }
         let frame = |name, bytes: Vec<u8>| (name, Frame::of(Cipher::NAME, name, &bytes));
         Ok(vec![frame(OF_FIRST, first), frame(OF_OTHERS, others)])

@@ -2,13 +2,15 @@ mod clear;
 mod refused;
 
 use super::super::TRespire;
+use super::super::carrier::Carrier as _;
 use super::super::set::Set;
 use super::super::tests::toy::{self, answers, answers_alike, context, parties, set, try_set};
+use super::carrier::Ciphered;
 use super::*;
 use crate::core::protocol::{Client as _, Context, Protocol as _, Server as _};
 use crate::core::session::ClientSession;
 use crate::core::workload::{Shape, Workload};
-use crate::protocol::tests_support::{conformance, grows_up_to_the_bounds};
+use crate::protocol::tests_support::{conformance, grows_up_to_the_bounds, left_by, left_of};
 
 const CIPHER: &str = r#"
 [query]
@@ -107,4 +109,16 @@ fn every_round_is_that_of_aes() {
     let of = |name: &str| stages.iter().find(|stage| stage.stage == name).unwrap().samples;
     // 8 bits of two queries' bytes: 16 of the first round, seven times 16, four and the two of an 11-bit index.
     assert_eq!([of("first_sbox"), of("sbox"), of("round_input")], [16, 7 * 16 + 4 + 2, 7 * 16 + 4 + 2].map(|n| 16 * n));
+}
+
+/// The bits of round keys that a client encrypts, among which two ones follow one another, and its key.
+#[test]
+fn what_a_client_introduces_is_wiped() {
+    let (params, mut context) = (changed(&[]), context(1));
+    let (_, client) = parties(&params, Shape::new(50, 100).unwrap(), &mut context);
+    let (asker, secrets) = (&client.client.asker, &client.client.secrets);
+    let ones = bytemuck::cast([params.rlwe.modulus() / 2; 2]);
+    assert_eq!(left_by(ones, || Ciphered::introduce(&params, asker, secrets, &mut context).unwrap()), 0);
+    let asker = Ciphered::asker(&params, &mut context).unwrap();
+    assert_eq!(left_of(*asker.round_keys().of(0), Box::new(asker)), 0);
 }
