@@ -8,8 +8,8 @@ mod timed;
 use criterion::{BenchmarkId, Criterion};
 use gadget::Family;
 use lattice::{
-    AutomorphismKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RlwePrime, Secret, SeededRgsw, TraceKeys, automorphism_key,
-    product_ntts, switching_key, trace_keys,
+    AutomorphismKey, Masks, Rgsw, RingGadget, Rlwe, RlweKey, RlwePrime, Secret, SeededRgsw, TraceKeys,
+    automorphism_key, product_ntts, switching_key, trace_keys,
 };
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;

@@ -3,8 +3,8 @@ use ring::{Kernel, Modulus};
 use super::*;
 use crate::core::workload::Shape;
 use crate::protocol::tests_support::{
-    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, left_of, never_repeat, noise_variance, read,
-    refuses, retrieves_long_records, updates_like_fresh,
+    ALL_SHAPES, check_everywhere, committed, conformance, grows_up_to_the_bounds, left_of, never_repeat,
+    noise_variance, read, refuses, retrieves_long_records, updates_like_fresh,
 };
 
 /// 64 and 256 slots with blocks of some rows.
