@@ -37,7 +37,7 @@ fn seeds_of(hint: &Frame) -> [u8; SEED_BYTES] {
 /// One requested index, with its secrets: one for the first layer, one for each second query.
 pub struct Query {
     index: u64,
-    /// Of the public matrices under which it was encrypted.
+    /// Seeds of the public matrices under which it was encrypted.
     seeds: [u8; SEED_BYTES],
     /// The number of this first-layer key in the noise log.
     number: u64,

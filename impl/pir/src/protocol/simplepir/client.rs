@@ -16,7 +16,7 @@ use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, impossible_change, othe
 
 /// The client's offline messages.
 struct Offline {
-    /// Of the public matrix.
+    /// Seed of the public matrix.
     seed: Seed,
     public: PublicMatrix,
     hint: Hint,
@@ -27,7 +27,7 @@ struct Offline {
 /// One requested index, with the secret of its query. Every query has its own secret.
 pub struct Query {
     index: u64,
-    /// Of the public matrix under which it was encrypted.
+    /// Seed of the public matrix under which it was encrypted.
     seed: Seed,
     key: Zeroizing<Vec<u32>>,
     /// Version of the database, and H s of it, where that was computed ahead.
