@@ -7,7 +7,7 @@ python -m pirlab_estimator.search.best
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -38,24 +38,29 @@ def shapes() -> list[Shape]:
 def rows(wanted: Iterable[Shape]) -> Iterator[Row]:
     """The best set of each protocol that has one at each of these databases."""
     names = sorted(path.relative_to(ROOT / "params").with_suffix("").as_posix() for path in FILE.parent.rglob("*.toml"))
-    unit_costs = UnitCosts.load(DEFAULTS)
+    sets = [{"id": name, "parameters": str(ROOT / f"params/{name}.toml")} for name in names]
     for shape in wanted:
-        objective = Objective("seconds", shape)
-        asked = [{"id": n, "parameters": str(ROOT / f"params/{n}.toml")} | vars(shape) for n in names]
-        described = [each for each in describe_each(asked) if "error" not in each]
-        best: dict[str, tuple[float, Row]] = {}
-        for description, figures in zip(described, _figures(described, unit_costs)):
-            score, protocol = objective(figures), description["protocol"]
-            reached = (figures.bits or 0.0) >= SECURITY_TARGET and figures.log2_failure <= Bounds().failure
-            if reached and (protocol not in best or score < best[protocol][0]):
-                about = (protocol, shape.records, shape.record_bits, description["id"])
-                bits, log2 = round(figures.bits or 0.0, 1), round(figures.log2_failure, 1)
-                best[protocol] = score, (*about, bits, log2, float(f"{score:.3g}"))
-        yield from (row for _, (_, row) in sorted(best.items()))
+        yield from fastest(sets, shape)
 
 
-def _figures(descriptions: list[dict[str, Any]], unit_costs: UnitCosts) -> Iterator[Figures]:
+def fastest(sets: Iterable[Mapping[str, Any]], shape: Shape) -> list[Row]:
+    """Of these sets the best of each protocol that has one at a database."""
+    objective = Objective("seconds", shape)
+    described = [each for each in describe_each([{**asked, **vars(shape)} for asked in sets]) if "error" not in each]
+    best: dict[str, tuple[float, Row]] = {}
+    for description, figures in zip(described, _figures(described)):
+        score, protocol = objective(figures), description["protocol"]
+        reached = (figures.bits or 0.0) >= SECURITY_TARGET and figures.log2_failure <= Bounds().failure
+        if reached and (protocol not in best or score < best[protocol][0]):
+            about = (protocol, shape.records, shape.record_bits, description["id"])
+            bits, log2 = round(figures.bits or 0.0, 1), round(figures.log2_failure, 1)
+            best[protocol] = score, (*about, bits, log2, float(f"{score:.3g}"))
+    return [row for _, (_, row) in sorted(best.items())]
+
+
+def _figures(descriptions: list[dict[str, Any]]) -> Iterator[Figures]:
     """Figures with the recorded security where there is one, else the fast model's."""
+    unit_costs = UnitCosts.load(DEFAULTS)
     secured = predict_security(descriptions, "at_hand")
     each = zip(descriptions, predict_seconds(descriptions, unit_costs), secured, failures(descriptions), strict=True)
     for description, seconds, security, failure in each:
