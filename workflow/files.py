@@ -94,6 +94,7 @@ def exit_code(work: Callable[[], int], say: Callable[[object], None] = complain)
     except (InputError, OutputError, PlanError) as error:
         say(error)
     except OSError as error:
-        where = error.filename or "standard output"
+        # What is open already can be full, but not forbidden; memory that processes share can be.
+        where = error.filename or ("/dev/shm" if isinstance(error, PermissionError) else "standard output")
         say(f"{where}: {error.strerror or error}. Check the path, its permissions and the free space.")
     return 2

@@ -69,6 +69,14 @@ def test_a_full_disk_is_said_with_the_name_of_the_file(tmp_path, capsys, monkeyp
     assert capsys.readouterr().err == f"/nowhere/profile.json: No such file or directory. {remedy}"
 
 
+def test_shared_memory_that_is_forbidden_is_named(capsys):
+    def share():
+        raise PermissionError(13, "Permission denied")
+
+    assert exit_code(share) == 2
+    assert capsys.readouterr().err.startswith("/dev/shm: Permission denied. Check the path, its permissions")
+
+
 def test_no_rule_leaves_it_to_the_shell_to_write_its_output():
     """The shell names no file when the disk is full."""
     assert not [path for path in (ROOT / "workflow/rules").glob("*.smk") if "> {output" in path.read_text()]
