@@ -135,7 +135,7 @@ def test_a_primitive_of_the_present_sources_is_taken_in(monkeypatch, binary):
     hashes = received.present_sources()
     assert not list(received.faults(changed(PRIMITIVE, "build.source_hash", hashes[PRIMITIVE["primitive"]])))
     (reason,) = received.faults(changed(PRIMITIVE, "build.source_hash", hashes["simplepir"]))
-    assert f"nor of {PRIMITIVE['primitive']} in the program here" in reason
+    assert f"nor this program's {PRIMITIVE['primitive']}" in reason
 
 
 def test_a_program_that_is_not_built_is_named(tmp_path, monkeypatch, capsys):
