@@ -1,5 +1,6 @@
 """The pages of docs/results/ that show drawn tables: one a paper, with its figures and the records behind both."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -29,6 +30,16 @@ def drawn(paper: str, figures: Mapping[str, Path]) -> Drawn:
     return found
 
 
+def heading(experiment: str, title: str, profile: str) -> str:
+    """The heading of a drawing."""
+    return f"`{experiment}`, {title}, profile {profile}"
+
+
+def anchor(heading: str) -> str:
+    """As GitHub makes it of a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
 def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
     """The page of a paper."""
     found = drawn(paper, figures)
@@ -45,7 +56,7 @@ def page(paper: str, figures: Mapping[str, Path], runs: Mapping[str, Documents])
     for (name, stem), (profile, path) in sorted(found.items()):
         is_table = path.suffix == ".md"
         title = stem.removeprefix("table-") if is_table else f"figure {stem}"
-        lines += ["", f"## `{paper}/{name}`, {title}, profile {profile}", ""]
+        lines += ["", f"## {heading(f'{paper}/{name}', title, profile)}", ""]
         lines += [path.read_text().rstrip()] if is_table else _figure(path)
     if measured:
         lines += ["", "## Records", ""]

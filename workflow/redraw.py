@@ -10,6 +10,7 @@ writes docs/results/ and docs/artifact/, a page a paper.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -124,17 +125,22 @@ class Redrawing:
 
 
 def headline(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
-    """docs/results/headline.md: the claims of all papers, by run."""
-    said = {profile: labels([*records_of(documents).values()]) for profile, documents in runs.items()}
-    tables = [
-        f"## Profile {name}\n\nRun of {said[name]['date']} on {said[name]['processor']}, {said[name]['memory']} of "
-        f"memory.\n\n{(folder / 'headline.md').read_text()}"
-        for name, folder in figures.items()
-    ]
-    measured = {path.split("/")[1] for documents in runs.values() for path in records_of(documents)}
-    where = ", ".join(f"[{paper}]({paper}.md#records)" for paper in papers.TITLES if paper in measured)
-    head = "# The papers' headline claims\n\nThe pages that claims are computed from name their records and commands: "
-    return "\n".join([f"{head}{where}.\n", *tables])
+    """docs/results/headline.md: the claims of all papers by the longest run, each with a link to the table that it is
+    computed from."""
+    profile, folder = list(figures.items())[-1]
+    said = labels([*records_of(runs[profile]).values()])
+
+    def linked(found: re.Match[str]) -> str:
+        paper, name, table = found.groups()
+        place = papers.anchor(papers.heading(f"{paper}/{name}", table, profile))
+        return f"| [{found[0][2:-2]}]({paper}.md#{place}) |"
+
+    claims = re.sub(r"\| (\w+)/([\w-]+), ([\w-]+) \|$", linked, (folder / "headline.md").read_text(), flags=re.M)
+    return (
+        "# The papers' headline claims\n\nEach claim leads to the table that it is computed from. The last column "
+        "there has the beginnings of the records' ids; the page ends with these ids and their commands.\n\nProfile "
+        f"{profile}, run of {said['date']} on {said['processor']}, {said['memory']} of memory.\n\n{claims}"
+    )
 
 
 def publish(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> None:

@@ -74,6 +74,13 @@ def test_lines_of_tables_lead_to_their_records(paper):
             assert rows and not [row for row, id in rows if id[: table.SHORT] not in led and "-division-" not in row]
 
 
+def test_claims_lead_to_the_tables_that_they_are_computed_from():
+    """test_links.py holds that these headings exist."""
+    text = (ROOT / "docs/results/headline.md").read_text()
+    _, *claims = re.findall(r"^\| .*\|$", text, re.MULTILINE)
+    assert len(claims) > 40 and all(re.search(r"\]\(\w+\.md#[\w-]+\) \|$", claim) for claim in claims)
+
+
 @pytest.mark.parametrize(("page", "name"), [("applications",) * 2, ("systems", "committed"), ("sweeps", "grids")])
 def test_a_page_of_a_sweep_names_its_command_and_the_machine_of_its_unit_costs(page, name):
     text, file = (ROOT / f"docs/results/{page}.md").read_text(), f"experiments/search/{name}.toml"
