@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from pirlab_workflow.files import ROOT
+from pirlab_workflow.papers import anchor
 
 FOLDERS = ("", "docs", "docs/results", "docs/artifact", "results/searched", "results/reference", "experiments/expected")
 PAGES = sorted(page for folder in FOLDERS for page in (ROOT / folder).glob("*.md"))
@@ -18,8 +19,7 @@ def anchors(page: Path) -> set[str]:
     found: dict[str, int] = {}
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for heading in re.findall(r"^#+ +(.+?)\s*$", text, re.MULTILINE):
-        plain = LINK.sub("]", heading).lower()
-        slug = re.sub(r"[^\w\- ]", "", plain).replace(" ", "-")
+        slug = anchor(LINK.sub("]", heading))
         found[slug] = found.get(slug, -1) + 1
     return {slug if i == 0 else f"{slug}-{i}" for slug, count in found.items() for i in range(count + 1)}
 
@@ -40,3 +40,4 @@ def test_links_lead_somewhere(page):
 
 def test_a_heading_has_githubs_anchor():
     assert "marks-in-figures-and-tables" in anchors(ROOT / "docs/architecture.md")
+    assert anchor("`a/b-c`, d, profile e") == "ab-c-d-profile-e"
