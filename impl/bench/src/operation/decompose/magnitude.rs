@@ -66,7 +66,7 @@ impl Primitive for Magnitude {
         Ok(Described {
             settings,
             counts: [("norm_square_expected".to_string(), norm_square(gadget))].into(),
-            predicted_seconds: (own.runs * gadget.length()) as f64 * 3e-8,
+            predicted_seconds: (own.runs * gadget.length()) as f64 * 1e-8,
             peak_bytes: (own.runs * gadget.length() * 16) as u64 + (16 << 20),
         })
     }

@@ -49,7 +49,7 @@ impl Primitive for Operations {
         let Self { own, q, stages, .. } = self;
         let digits = (own.scalars * stages.length()) as f64;
         let settings = completed(own, q, stages.length())?;
-        Ok(Described { settings, predicted_seconds: digits * 1e-6, peak_bytes: 16 << 20, ..Described::default() })
+        Ok(Described { settings, predicted_seconds: digits * 3e-7, peak_bytes: 16 << 20, ..Described::default() })
     }
 
     fn start(self: Box<Self>, context: &Context) -> Started {

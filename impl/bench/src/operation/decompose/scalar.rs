@@ -67,7 +67,7 @@ impl Primitive for Scalars {
         Ok(Described {
             settings,
             counts: [("digits".to_string(), digits)].into(),
-            predicted_seconds: digits * 1e-7,
+            predicted_seconds: digits * 6e-8,
             peak_bytes: (digits * 96.0) as u64 + (16 << 20),
         })
     }
