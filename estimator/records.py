@@ -206,7 +206,7 @@ def _protocol(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if isinstance(counts, dict):
             yield from _counted(f"description.operations.{phase}", counts)
         else:
-            yield f"description.operations.{phase}", f"{short(counts)} is no object of counts"
+            yield f"description.operations.{phase}", f"{short(counts)} is not an object of counts"
     yield from _counted("description.layout.stored_bytes", description["layout"].get("stored_bytes", 0))
     yield from _compared("correct", record["status"], record["correct"])
     yield from _repeated("phases", [phase["name"] for phase in record["phases"]])

@@ -161,7 +161,7 @@ def _set(record: Mapping[str, Any]) -> Iterator[str]:
     own, shape = record["parameters"], record["database"]
     path = ROOT / own["path"]
     if not path.is_file() or not path.resolve().is_relative_to(ROOT / "params"):
-        yield f"parameters.path: {own['path']} is no set of params/. Send the file too"
+        yield f"parameters.path: {own['path']} is not a set of params/. Send the file too"
         return
     asked = {"id": own["path"], "parameters": str(path), "with": own.get("with", {})}
     asked |= {key: shape[key] for key in ("records", "record_bits")}
@@ -231,7 +231,7 @@ def check(files: Iterable[tuple[str, Any]], sources: Sequence[str]) -> int:
 
 def _source(text: str) -> str:
     if len(text) < SHORTEST or set(text) - set("0123456789abcdef"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no hash: give {SHORTEST} or more of its hexadecimal digits")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a hash: give {SHORTEST} or more of its hexadecimal digits")
     return text
 
 

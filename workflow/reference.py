@@ -60,7 +60,7 @@ def read_packed(file: Path) -> Documents:
         lines = map(json.loads, gzip.decompress(file.read_bytes()).splitlines())
         return {line["path"]: line["document"] for line in lines}
     except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-        raise PlanError(f"{file} is no packed run ({error}). `make reference` packs one.") from None
+        raise PlanError(f"{file} is not a packed run ({error}). `make reference` packs one.") from None
 
 
 def records_of(documents: Documents, below: str = "") -> Documents:

@@ -104,7 +104,7 @@ def test_sources_that_are_named_are_taken_in(tmp_path, capsys, binary):
     assert received.main(["check", str(path), "--sources", "0123456789ac"]) == 1
     with pytest.raises(SystemExit):
         received.main(["check", str(path), "--sources", "01234"])
-    assert "is no hash: give 12 or more" in capsys.readouterr().err
+    assert "is not a hash: give 12 or more" in capsys.readouterr().err
 
 
 def test_a_run_of_the_present_sources_is_taken_in(tmp_path, monkeypatch, capsys, binary):
@@ -224,4 +224,4 @@ def test_a_file_without_records_is_named(tmp_path, capsys):
     assert "holds no record" in capsys.readouterr().err
     (tmp_path / "run.jsonl.gz").write_bytes(b"no gzip")
     assert received.main(["check", str(tmp_path / "run.jsonl.gz")]) == 2
-    assert "is no packed run" in capsys.readouterr().err
+    assert "is not a packed run" in capsys.readouterr().err

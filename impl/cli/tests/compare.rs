@@ -206,7 +206,7 @@ fn records_of_another_form_are_refused() {
 }
 
 #[test]
-fn what_looks_like_a_fault_and_is_none_is_compared() {
+fn what_only_looks_like_a_fault_is_compared() {
     let lab = Lab::new();
     let record = record(&lab);
     let idle = json!({"name": "update_client", "group": "update", "seconds": [0.0, 0.0]});
