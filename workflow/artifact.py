@@ -12,7 +12,7 @@ from pirlab_estimator.outputs import template, write
 from pirlab_figures.lib.marks import EVERY, symbols
 from pirlab_figures.lib.protocols import PAPERS
 from pirlab_figures.lib.units import human_bytes, significant
-from pirlab_figures.runs.headline import REMARKS, UNANSWERED
+from pirlab_figures.runs.headline import REMARKS, UNANSWERED, ratio_text
 
 from .experiments import Group, Row, read_profile
 from .files import ROOT, PlanError, read_json
@@ -164,8 +164,9 @@ def _claim(row: Mapping[str, Any]) -> dict[str, str]:
     here, ratio = "no row of these runs has it", ""
     if row["here_low"]:
         unit = row["unit"].removesuffix("count")
-        here = f"{_range(row, 'here')} {unit}".rstrip() + symbols(row["marks"].split())
-        ratio = _range(row, "ratio")
+        ends = dict.fromkeys(significant(float(row[end])) for end in ("here_low", "here_high"))
+        here = f"{' to '.join(ends)} {unit}".rstrip() + symbols(row["marks"].split())
+        ratio = ratio_text(float(row["ratio_low"]), float(row["ratio_high"]))
     experiment = row["table"].rsplit("/table-", 1)[0]
     return dict(row) | {"here": here, "ratio": ratio, "command": command(row["profile"], experiment)}
 
@@ -177,15 +178,11 @@ def _unanswered(paper: str) -> list[str]:
     return [f"{id}: {claim}. Here: {UNANSWERED[id]}." for id, claim in zip(own["id"], own["claim"])]
 
 
-def _range(row: Mapping[str, Any], name: str) -> str:
-    return " to ".join(dict.fromkeys(significant(float(row[f"{name}_{end}"])) for end in ("low", "high")))
-
-
 def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
     """Write the page of every paper, and the list of them, of the packed runs and of the claims drawn of each."""
     found = [each for profile, documents in runs.items() for each in efforts(profile, documents)]
     claims = {profile: pd.read_csv(claims_of(profile), dtype=str, keep_default_na=False) for profile in runs}
-    listed = ["# Artifacts", "", "A page a paper: its claims, tables and figures, each with its command.", ""]
+    listed = ["# Artifacts", "", "Each paper has a page: its claims, tables and figures, each with its command.", ""]
     for paper, entry in PAPERS.items():
         if any(each.about["paper"] == paper for each in found):
             write(folder / f"{paper}.md", page(paper, found, claims))

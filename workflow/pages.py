@@ -125,7 +125,7 @@ def write_all(runs: Mapping[str, Documents], folder: Path = PAGES) -> None:
 
 def index(folder: Path) -> str:
     """The list of pages, by their first lines: what most readers look for first, the others by name."""
-    lines = ["# Results", "", f"{DRAWN} the [reference runs](../../results/reference/), whose records are named."]
+    lines = ["# Results", "", f"{DRAWN} the [reference runs](../../results/reference/), and from searches."]
     lines += ["`make explorer` shows all of it on one page, to filter and compare.", ""]
     lines += ["| page | shows |", "|---|---|"]
     first = ("headline", "systems", "comparison")

@@ -137,9 +137,9 @@ def headline(figures: Mapping[str, Path], runs: Mapping[str, Documents]) -> str:
 
     claims = re.sub(r"\| (\w+)/([\w-]+), ([\w-]+) \|$", linked, (folder / "headline.md").read_text(), flags=re.M)
     return (
-        "# The papers' headline claims\n\nEach claim leads to the table that it is computed from. The last column "
-        "there has the beginnings of the records' ids; the page ends with these ids and their commands.\n\nProfile "
-        f"{profile}, run of {said['date']} on {said['processor']}, {said['memory']} of memory.\n\n{claims}"
+        "# The papers' headline claims\n\nEach claim links to the table that it is computed from. That table's last "
+        "column has the beginnings of the records' ids; its page ends with the whole ids and their commands.\n\n"
+        f"Profile {profile}, run of {said['date']} on {said['processor']}, {said['memory']} of memory.\n\n{claims}"
     )
 
 
