@@ -141,8 +141,9 @@ impl Load<'_> {
             .saturating_add(2 * query)
             .saturating_add(2 * answer)
             .saturating_add((vectors + turned).max(vectors + products).max(products + blocks));
-        // As it was made, on the wire, and as received.
-        let exchange = 3 * key_message;
+        let wide = RingShape { primes: ring.primes + 1, ..ring }.poly_bytes();
+        // As it was made, on the wire, and as received; and the bodies of the key that is read, and half of it before it is mapped.
+        let exchange = 3 * key_message + 2 * set.baby_shape().rows as u64 * wide;
         let secrets = 5 * poly;
         let making = making_bytes(poly, &layout);
         // Both parties have tables of their own.
