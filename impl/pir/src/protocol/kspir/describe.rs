@@ -132,7 +132,10 @@ impl Load<'_> {
         let [key_message, query, answer] = self.message_bytes();
         let server = vec![TableBytes::new("database", stored), TableBytes::new("keys", self.key_bytes())];
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
-        let turned = 2 * poly * layout.baby.min(TOGETHER) as u64;
+        let wide = RingShape { primes: ring.primes + 1, ..ring }.poly_bytes();
+        let digits = set.baby_shape().rows as u64 * wide;
+        // Rotations that wait to be stored, what they are made from, and its digits; a sum that has not been divided yet.
+        let turned = 2 * poly * layout.baby.min(TOGETHER) as u64 + 3 * poly + digits + wide;
         let products = count(&[queries, 2 * columns, poly]);
         // A query as received, its column and its selector; columns, selected ones and those that are packed, and the sums of a block.
         let selector = (2 + 4 * set.length(set.selector_gadget) as u64) * poly;
@@ -141,9 +144,8 @@ impl Load<'_> {
             .saturating_add(2 * query)
             .saturating_add(2 * answer)
             .saturating_add((vectors + turned).max(vectors + products).max(products + blocks));
-        let wide = RingShape { primes: ring.primes + 1, ..ring }.poly_bytes();
         // As it was made, on the wire, and as received; and the bodies of the key that is read, and half of it before it is mapped.
-        let exchange = 3 * key_message + 2 * set.baby_shape().rows as u64 * wide;
+        let exchange = 3 * key_message + 2 * digits;
         let secrets = 5 * poly;
         let making = making_bytes(poly, &layout);
         // Both parties have tables of their own.
