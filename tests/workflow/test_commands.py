@@ -73,7 +73,9 @@ def test_readme_names_the_programs_whose_commands_are_checked_for_their_form_alo
         words = (command.removeprefix("cd impl && ").split()[0] for how in kinds for command in by(how))
         return {word.removeprefix(".venv/bin/") for word in words}
 
-    (said,) = re.findall(r"tests check those of (.*?) for their form alone", " ".join(PAGES[0].read_text().split()))
+    (said,) = re.findall(
+        r"Tests check the form of all commands of (.*?)\. They run", " ".join(PAGES[0].read_text().split())
+    )
     assert set(re.findall(r"`([\w-]+)`", said)) == programs("plan", "search", "example")
     assert not programs("run") & programs("plan", "search", "example")
 
