@@ -112,10 +112,15 @@ impl Load<'_> {
         [key_bytes(self.set, &self.layout), count(&[self.queries, query]), answer]
     }
 
+    /// Bytes of a polynomial modulo q P.
+    fn wide_bytes(&self) -> u64 {
+        RingShape { primes: self.ring.primes + 1, ..self.ring }.poly_bytes()
+    }
+
     /// Bytes of a client's keys with the server: masks and bodies of all rows, and the tables of the automorphisms.
     fn key_bytes(&self) -> u64 {
         let (set, layout, poly) = (self.set, &self.layout, self.ring.poly_bytes());
-        let wide = RingShape { primes: self.ring.primes + 1, ..self.ring }.poly_bytes();
+        let wide = self.wide_bytes();
         // Two tables of words.
         let map = 8 * self.ring.degree as u64;
         let [baby, giant, packing] =
@@ -132,7 +137,7 @@ impl Load<'_> {
         let [key_message, query, answer] = self.message_bytes();
         let server = vec![TableBytes::new("database", stored), TableBytes::new("keys", self.key_bytes())];
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
-        let wide = RingShape { primes: ring.primes + 1, ..ring }.poly_bytes();
+        let wide = self.wide_bytes();
         let digits = set.baby_shape().rows as u64 * wide;
         // Rotations that wait to be stored, what they are made from, and its digits; a sum that has not been divided yet.
         let turned = 2 * poly * layout.baby.min(TOGETHER) as u64 + 3 * poly + digits + wide;
@@ -184,7 +189,7 @@ impl Load<'_> {
         let bases = if keys + 1 < baby { baby / keys } else { u64::from(baby > 1) };
         let turns = shape.digits_work() * bases + shape.switch_work() * (baby - 1) + ring.moves(2 * baby);
         // Keys are too many to stay in cache: every turn reads its own from memory.
-        let wide = RingShape { primes: ring.primes + 1, ..ring }.poly_bytes();
+        let wide = self.wide_bytes();
         let read = Work::of(Kind::KeyBytes, &[baby - 1, 2 * shape.rows as u64, wide]);
         plan.step("answer", "rotations", (turns + read) * queries);
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
