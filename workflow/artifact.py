@@ -12,7 +12,7 @@ from pirlab_estimator.outputs import template, write
 from pirlab_figures.lib.marks import EVERY, symbols
 from pirlab_figures.lib.protocols import PAPERS
 from pirlab_figures.lib.units import human_bytes, significant
-from pirlab_figures.runs.headline import REMARKS, UNANSWERED, ratio_text
+from pirlab_figures.runs.headline import REMARKS, UNANSWERED, ratio_text, values_text
 
 from .experiments import Group, Row, read_profile
 from .files import ROOT, PlanError, read_json
@@ -163,9 +163,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, str]:
     """A line of the table of claims."""
     here, ratio = "no row of these runs has it", ""
     if row["here_low"]:
-        unit = row["unit"].removesuffix("count")
-        ends = dict.fromkeys(significant(float(row[end])) for end in ("here_low", "here_high"))
-        here = f"{' to '.join(ends)} {unit}".rstrip() + symbols(row["marks"].split())
+        here = values_text(float(row["here_low"]), float(row["here_high"]), row["unit"]) + symbols(row["marks"].split())
         ratio = ratio_text(float(row["ratio_low"]), float(row["ratio_high"]))
     experiment = row["table"].rsplit("/table-", 1)[0]
     return dict(row) | {"here": here, "ratio": ratio, "command": command(row["profile"], experiment)}

@@ -78,7 +78,7 @@ def steps(literal: Literal) -> Iterator[Literal]:
 
 
 def _beside(literal: Literal, ladder: list[Change]) -> list[Change]:
-    """The changes next to the one that the set has; none where it has none of them."""
+    """The changes next to the one that the set has; an empty list where it has another."""
     at = next((i for i, change in enumerate(ladder) if all(get(literal, k) == v for k, v in change.items())), None)
     return [] if at is None else [ladder[i] for i in (at - 1, at + 1) if 0 <= i < len(ladder)]
 

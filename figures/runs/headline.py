@@ -63,11 +63,10 @@ def _entries() -> Iterator[dict[str, Any]]:
             yield claim | {"own": claim["costed"], "of": COSTED}
 
 
-def _text(value: float, unit: str) -> str:
-    """A value in a claim's unit: large counts as powers of ten, as the papers print them."""
-    if unit == "count":
-        return f"{value:.2e}".replace("e+", "e")
-    return significant(value)
+def values_text(low: float, high: float, unit: str) -> str:
+    """The least and the largest value in a claim's unit: large counts as powers of ten, as the papers print them."""
+    texts = [f"{value:.2e}".replace("e+", "e") if unit == "count" else significant(value) for value in (low, high)]
+    return f"{' to '.join(dict.fromkeys(texts))} {unit.removesuffix('count')}".rstrip()
 
 
 def ratio_text(low: float, high: float) -> str:
@@ -97,8 +96,7 @@ def build(folders: Sequence[Path], expected: Path) -> Table:
             low, high = min(values), max(values)
             ends = [float(printed[key]) for key in ("value_low", "value_high") if printed[key]]
             ratios = [value / min(max(value, ends[0]), ends[-1]) for value in (low, high)]
-            text = " to ".join(dict.fromkeys(_text(value, printed["unit"]) for value in (low, high)))
-            cells["here"] = Cell(f"{text} {unit}".rstrip(), symbols(marks), low)
+            cells["here"] = Cell(values_text(low, high, printed["unit"]), symbols(marks), low)
             cells["ratio"] = Cell(ratio_text(*ratios), sort=ratios[0])
             line |= {"here_low": low, "here_high": high, "ratio_low": ratios[0], "ratio_high": ratios[1]}
         rows.append(Row(cells, "", None if values else "no row of this run has it"))

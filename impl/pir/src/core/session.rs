@@ -105,8 +105,10 @@ impl<P: Protocol> ClientSession<P> {
         Ok(Self { client, session: None, next: 0, open: VecDeque::new(), extracted: Vec::new() })
     }
 
-    /// The offline exchange: hints down, keys up; everything goes through `link`.
+    /// The offline exchange: hints down, keys up; everything goes through `link`. Made again, it closes open requests: they may be under another
+    /// public seed, and their answers would decrypt to wrong records.
     pub fn connect(&mut self, server: &mut ServerSession<P>, link: &mut Link, context: &mut Context) -> Result<()> {
+        self.open.clear();
         let published = link.carry_all(server.server.publish(), Direction::Download, "offline", None)?;
         self.client.receive(published, context)?;
         for part in 0.. {
@@ -156,7 +158,7 @@ impl<P: Protocol> ClientSession<P> {
 
     /// The records of the oldest open request, which this closes unless the answer is refused.
     pub fn extract(&mut self, answer: &Messages, context: &Context) -> Result<Vec<Record>> {
-        let (oldest, asked) = self.open.front().ok_or_else(|| Error::message("answer", "no query is under way."))?;
+        let (oldest, asked) = self.open.front().ok_or_else(|| Error::message("answer", "no request is under way."))?;
         if let Some(other) = answer.iter().map(|(_, message)| message.number()).find(|number| number != oldest) {
             let problem = format!(
                 "it answers request {other}, the oldest one under way is {oldest}: answers are extracted in the order of their requests. \

@@ -4,7 +4,7 @@ use super::*;
 use crate::core::description::Sizes;
 use crate::core::workload::Workload;
 use crate::protocol::simplepir;
-use crate::protocol::tests_support::{context, small_set};
+use crate::protocol::tests_support::{context, parties_of, small_set};
 
 /// A protocol whose updates fail at records of 255, after the server has changed something.
 struct Failing;
@@ -120,4 +120,24 @@ fn messages_that_a_protocol_does_not_have_are_refused_and_queries_come_after_the
     for refused in refusals {
         assert!(refused.unwrap_err().to_string().contains("hint"));
     }
+}
+
+/// A server that starts again has another public seed, under which answers to the requests before decrypt to wrong records.
+#[test]
+fn an_offline_exchange_made_again_closes_open_requests() {
+    let mut context = context(Kernel::best(), 1);
+    let (database, index) = (Database::seeded([9; 16], Shape::new(1000, 13).unwrap()), 999);
+    let (old, mut client) = parties_of::<simplepir::SimplePir>(&params(), &database, &mut context);
+    let [first, second] = [(); 2].map(|()| client.query(&[index], &mut context).unwrap());
+    let of_old = old.answer(&[first], &mut context).unwrap().remove(0);
+    let mut new = ServerSession::<simplepir::SimplePir>::new(&params(), &database, &mut context).unwrap();
+    client.connect(&mut new, &mut Link::new(simplepir::SimplePir::NAME), &mut context).unwrap();
+    assert!(client.extract(&of_old, &context).unwrap_err().to_string().contains("no request is under way"));
+    let third = client.query(&[index], &mut context).unwrap();
+    let of_new = new.answer(&[second, third], &mut context).unwrap();
+    for answer in [&of_old, &of_new[0]] {
+        let error = client.extract(answer, &context).unwrap_err().to_string();
+        assert!(error.contains("the oldest one under way is 2"), "{error}");
+    }
+    assert_eq!(client.extract(&of_new[1], &context).unwrap(), [database.record(index).unwrap()]);
 }

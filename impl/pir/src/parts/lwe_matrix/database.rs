@@ -226,9 +226,13 @@ pub fn impossible_change(index: u64) -> Error {
     Error::message("hint_delta", format!("its change of record {index} is larger than an entry. Fetch the hint."))
 }
 
-/// Refuses to decrypt the answer to a query under another public matrix than the client's hint is of.
-pub fn other_matrix(index: u64) -> Error {
-    Error::Record { index, problem: "it was asked for under another public matrix. Ask again.".into() }
+/// Refuses the hint of an update, which begins with the seeds of its public matrices, if these are not the `known` ones, under which requests
+/// may be under way.
+pub fn check_seeds(known: &[u8], hint: &Frame) -> Result<()> {
+    if hint.payload().starts_with(known) {
+        return Ok(());
+    }
+    Err(Error::message("hint", "it has other seeds than the client's hint. Make the offline exchange again."))
 }
 
 /// Digits that are converted before they are stored: 64 KiB, which stay in the second-level cache.

@@ -10,7 +10,7 @@ mod set;
 
 pub use code::RecordCode;
 pub use database::{
-    EntryChange, LinearDatabase, hint_buffers_bytes, impossible_change, multiply_centred, other_matrix, read_changes,
+    EntryChange, LinearDatabase, check_seeds, hint_buffers_bytes, impossible_change, multiply_centred, read_changes,
 };
 pub use layout::{Layout, LinearNumbers, Tiling};
 pub use negacyclic::{NegacyclicHint, NegacyclicMatrix};

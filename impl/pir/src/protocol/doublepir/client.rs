@@ -13,7 +13,7 @@ use super::set::{Layers, NAME, SEED_BYTES};
 use crate::core::{
     Context, Error, Frame, FrameBuilder, Messages, NoiseLog, Record, Request, Result, Shape, only, protocol, update_of,
 };
-use crate::parts::lwe_matrix::{Lwe, impossible_change, other_matrix, read_changes};
+use crate::parts::lwe_matrix::{Lwe, check_seeds, impossible_change, read_changes};
 
 /// Rows of the first layer that are decrypted outside an answer, at most.
 const ROWS: usize = 1024;
@@ -27,18 +27,9 @@ struct Offline {
     hint: Frame,
 }
 
-/// The seeds of the public matrices that a hint is of.
-fn seeds_of(hint: &Frame) -> [u8; SEED_BYTES] {
-    let mut seeds = [0; SEED_BYTES];
-    seeds.copy_from_slice(&hint.payload()[..SEED_BYTES]);
-    seeds
-}
-
 /// One requested index, with its secrets: one for the first layer, one for each second query.
 pub struct Query {
     index: u64,
-    /// Seeds of the public matrices under which it was encrypted.
-    seeds: [u8; SEED_BYTES],
     /// The number of this first-layer key in the noise log.
     number: u64,
     first_key: Zeroizing<Vec<u32>>,
@@ -71,7 +62,7 @@ fn first_phase(query: &Query, row: &[u32], body: u32) -> u32 {
 impl Client {
     fn receive_hint(&mut self, hint: Frame) -> Result<()> {
         let hint = hint.check(NAME, "hint", self.layers.hint_bytes() as u64)?;
-        let [first_public, second_public] = publics(&seeds_of(&hint), self.lwe.dimension);
+        let [first_public, second_public] = publics(&hint.payload()[..SEED_BYTES], self.lwe.dimension);
         self.offline = Some(Offline { first_public, second_public, hint });
         Ok(())
     }
@@ -92,12 +83,7 @@ impl Client {
         let layers = &self.layers;
         let words = layers.answer_words();
         message.clone().check(NAME, "answer", 4 * (words * asked.len()) as u64)?;
-        let hint = &self.offline()?.hint;
-        let seeds = seeds_of(hint);
-        if let Some(query) = asked.iter().find(|query| query.seeds != seeds) {
-            return Err(other_matrix(query.index));
-        }
-        message.check_epoch("answer", hint.epoch())?;
+        message.check_epoch("answer", self.offline()?.hint.epoch())?;
         for (k, query) in asked.iter().enumerate() {
             let answer = message.words(4 * k * words, words);
             for (j, key) in query.second_keys.iter().enumerate() {
@@ -200,8 +186,7 @@ impl protocol::Client for Client {
         let (columns, groups, seconds) = (layers.first.columns, layers.groups, layers.second_queries);
         let first_keys = self.lwe.keys(indices.len(), &mut context.rng)?;
         let second_keys = self.lwe.keys(indices.len() * seconds, &mut context.rng)?;
-        let Offline { first_public, second_public, hint } = self.offline()?;
-        let seeds = seeds_of(hint);
+        let Offline { first_public, second_public, .. } = self.offline()?;
         let (kernel, rng) = (context.kernel, &mut context.rng);
         let mut first = encrypt_zero(first_public, columns, &first_keys, &self.error, kernel, rng)?;
         let mut second = encrypt_zero(second_public, groups, &second_keys, &self.error, kernel, rng)?;
@@ -222,7 +207,6 @@ impl protocol::Client for Client {
         self.keys += indices.len() as u64;
         let asked = indices.iter().zip(first_keys).zip(numbers).map(|((&index, first_key), number)| Query {
             index,
-            seeds,
             number,
             first_key,
             second_keys: second_keys.by_ref().take(seconds).collect(),
@@ -282,6 +266,7 @@ impl protocol::Client for Client {
     fn update(&mut self, messages: &Messages, context: &mut Context) -> Result<()> {
         let (layers, (name, message)) = (self.layers, update_of(messages)?);
         if name == "hint" {
+            check_seeds(&self.offline()?.hint.payload()[..SEED_BYTES], message)?;
             return self.receive_hint(message.clone());
         }
         // The hint is moved out only after everything has been checked.

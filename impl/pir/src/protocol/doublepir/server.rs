@@ -262,7 +262,7 @@ impl protocol::Server for Server {
 }
 
 /// The public matrices A1 and A2 of the two seeds in the hint message.
-pub(super) fn publics(seeds: &[u8; SEED_BYTES], dimension: usize) -> [PublicMatrix; 2] {
+pub(super) fn publics(seeds: &[u8], dimension: usize) -> [PublicMatrix; 2] {
     [0, 1].map(|i| {
         let mut seed = Seed([0; 16]);
         seed.0.copy_from_slice(&seeds[16 * i..16 * (i + 1)]);

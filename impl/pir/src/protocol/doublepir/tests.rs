@@ -1,5 +1,5 @@
 use crate::protocol::tests_support::{
-    check_everywhere, conformance, gives_up_requests_of_another_seed, grows_up_to_the_bounds, noise_variance, read,
+    check_everywhere, conformance, grows_up_to_the_bounds, noise_variance, read, refuses_hints_of_other_seeds,
     refuses_impossible_changes, set_text, small_set, up_to,
 };
 
@@ -22,8 +22,8 @@ fn a_change_beyond_a_digit_is_refused() {
 }
 
 #[test]
-fn requests_of_another_seed_are_given_up() {
-    gives_up_requests_of_another_seed::<DoublePir>(&params("1"), Shape::new(1000, 13).unwrap());
+fn a_hint_of_other_seeds_is_no_update() {
+    refuses_hints_of_other_seeds::<DoublePir>(&params("1"), Shape::new(1000, 13).unwrap());
 }
 
 #[test]

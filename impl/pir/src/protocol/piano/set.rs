@@ -37,7 +37,7 @@ fn published_chunk_factor() -> u64 {
 pub enum Backups {
     /// That many times the queries of a window by the number of chunks, rounded down.
     Times(u64),
-    /// So many that those of some chunk run out with probability at most 2^-this in a window.
+    /// Enough that those of some chunk run out with probability at most 2^-this in a window.
     FailureBits(f64),
 }
 

@@ -12,7 +12,7 @@ use crate::core::seed::SEED_BYTES;
 use crate::core::{
     Context, Error, Frame, FrameBuilder, Messages, Record, Request, Result, Shape, only, protocol, update_of,
 };
-use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, impossible_change, other_matrix, read_changes};
+use crate::parts::lwe_matrix::{EntryChange, Layout, Lwe, check_seeds, impossible_change, read_changes};
 
 /// The client's offline messages.
 struct Offline {
@@ -27,8 +27,6 @@ struct Offline {
 /// One requested index, with the secret of its query. Every query has its own secret.
 pub struct Query {
     index: u64,
-    /// Seed of the public matrix under which it was encrypted.
-    seed: Seed,
     key: Zeroizing<Vec<u32>>,
     /// Version of the database, and H s of it, where that was computed ahead.
     ahead: Option<(u16, Zeroizing<Vec<u32>>)>,
@@ -70,13 +68,10 @@ impl Client {
     }
 
     /// The answer, after checking that it fits the request and the client's hint.
-    fn answer<'r>(&self, answer: &'r Messages, asked: &[Query]) -> Result<(&'r Frame, &Offline)> {
+    fn answer<'r>(&self, answer: &'r Messages, queries: usize) -> Result<(&'r Frame, &Offline)> {
         let message = only("answer", answer)?;
-        message.clone().check(self.protocol, "answer", 4 * (self.layout.rows * asked.len()) as u64)?;
+        message.clone().check(self.protocol, "answer", 4 * (self.layout.rows * queries) as u64)?;
         let offline = self.offline()?;
-        if let Some(query) = asked.iter().find(|query| query.seed != offline.seed) {
-            return Err(other_matrix(query.index));
-        }
         message.check_epoch("answer", offline.epoch)?;
         Ok((message, offline))
     }
@@ -136,7 +131,7 @@ impl protocol::Client for Client {
     /// A s + e + scale * unit vector of the record's column, one for each index, each under a fresh secret.
     fn query(&mut self, indices: &[u64], context: &mut Context) -> Result<(Vec<Query>, Messages)> {
         indices.iter().try_for_each(|&index| self.layout.shape.check_index(index))?;
-        let Offline { seed, epoch, .. } = *self.offline()?;
+        let epoch = self.offline()?.epoch;
         let made: Vec<_> = match &mut self.stock {
             Some(stock) => {
                 let taken = stock.take(indices.len())?.into_iter();
@@ -154,13 +149,13 @@ impl protocol::Client for Client {
             let (_, column, _) = self.layout.place(index);
             body[column] = body[column].wrapping_add(self.layout.scale());
             builder.put_words(4 * k * columns, &body);
-            asked.push(Query { index, seed, key, ahead });
+            asked.push(Query { index, key, ahead });
         }
         Ok((asked, vec![("query", builder.finish(self.protocol, "query"))]))
     }
 
     fn extract(&mut self, asked: &[Query], answer: &Messages, _: &Context) -> Result<Vec<Record>> {
-        let (message, offline) = self.answer(answer, asked)?;
+        let (message, offline) = self.answer(answer, asked.len())?;
         let rows = self.layout.rows;
         let mut records = Vec::with_capacity(asked.len());
         for (k, query) in asked.iter().enumerate() {
@@ -181,7 +176,7 @@ impl protocol::Client for Client {
         (_, answer): (&Request, &Messages),
         context: &mut Context,
     ) -> Result<()> {
-        let (message, offline) = self.answer(answer, asked)?;
+        let (message, offline) = self.answer(answer, asked.len())?;
         let (rows, scale) = (self.layout.rows, self.layout.scale());
         for (k, query) in asked.iter().enumerate() {
             let answer = message.words(4 * k * rows, rows);
@@ -198,6 +193,7 @@ impl protocol::Client for Client {
     fn update(&mut self, messages: &Messages, _: &mut Context) -> Result<()> {
         let (name, message) = update_of(messages)?;
         if name == "hint" {
+            check_seeds(&self.offline()?.seed.0, message)?;
             return self.receive_hint(message.clone());
         }
         let layout = self.layout;

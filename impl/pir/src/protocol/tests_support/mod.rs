@@ -20,4 +20,4 @@ pub use looking::{left_by, left_of};
 pub use secrets::{masks_of, never_repeat, noise_is, noise_variance};
 use toy::parties;
 pub use toy::{ALL_SHAPES, committed, context, in_full, parties_of, read, refuses, set_text, small_set, up_to};
-pub use wire::{gives_up_requests_of_another_seed, refuses_impossible_changes};
+pub use wire::{refuses_hints_of_other_seeds, refuses_impossible_changes};

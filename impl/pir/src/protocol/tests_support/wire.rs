@@ -4,7 +4,7 @@ use ring::Kernel;
 
 use super::{context, parties};
 use crate::core::database::Database;
-use crate::core::protocol::{Context, Messages, Protocol, Request};
+use crate::core::protocol::{Context, Messages, Protocol, Request, Server};
 use crate::core::session::{ClientSession, ServerSession};
 use crate::core::transcript::Link;
 use crate::core::wire::{Frame, FrameBuilder};
@@ -83,23 +83,18 @@ fn answers_versions_without_messages<S: Protocol>(
     assert_eq!(client.extract(&late, context).unwrap(), [now]);
 }
 
-/// A server that starts again has another public seed: a client that fetches its hint refuses the answers to requests under the old one, whichever
-/// server they come from, and closes these requests.
-pub fn gives_up_requests_of_another_seed<S: Protocol>(params: &S::Set, shape: Shape) {
-    let (database, index) = (Database::seeded([9; 16], shape), shape.records - 1);
+/// The hint of a server that starts again is of other public matrices than requests under way: refused as an update, and the client still works.
+pub fn refuses_hints_of_other_seeds<S: Protocol>(params: &S::Set, shape: Shape) {
     let mut context = context(Kernel::best(), 1);
-    let (old, mut client) = parties::<S>(params, shape, &mut context);
-    let [first, second] = [(); 2].map(|()| client.ask(&[index], &mut context).unwrap());
-    let of_old = old.answer(&[first], &mut context).unwrap().remove(0);
-    let mut new = ServerSession::<S>::new(params, &database, &mut context).unwrap();
-    client.connect(&mut new, &mut Link::new(S::NAME), &mut context).unwrap();
-    let third = client.ask(&[index], &mut context).unwrap();
-    let of_new = new.answer(&[second, third], &mut context).unwrap();
-    for answer in [&of_old, &of_new[0]] {
-        let error = client.extract(answer, &context).unwrap_err().to_string();
-        assert!(error.contains(&format!("record {index} cannot be had")), "{error}");
-    }
-    assert_eq!(client.extract(&of_new[1], &context).unwrap(), [database.record(index).unwrap()]);
+    let (server, mut client) = parties::<S>(params, shape, &mut context);
+    let request = client.ask(&[0], &mut context).unwrap();
+    let (other, _) = parties::<S>(params, shape, &mut context);
+    let error = client.update(&other.server.publish(), &mut context).unwrap_err().to_string();
+    assert!(error.contains("other seeds"), "{error}");
+    client.update(&server.server.publish(), &mut context).unwrap();
+    let answer = server.answer(&[request], &mut context).unwrap().remove(0);
+    let record = Database::seeded([9; 16], shape).record(0).unwrap();
+    assert_eq!(client.extract(&answer, &context).unwrap(), [record]);
 }
 
 /// A change of record 0 that no two records differ by, `forged` in place of its first bytes: refused, and the client still works.

@@ -1,7 +1,7 @@
 mod frodopir;
 
 use crate::protocol::tests_support::{
-    ALL_SHAPES, conformance, gives_up_requests_of_another_seed, grows_up_to_the_bounds, noise_variance, read,
+    ALL_SHAPES, conformance, grows_up_to_the_bounds, noise_variance, read, refuses_hints_of_other_seeds,
     refuses_impossible_changes, set_text, small_set,
 };
 
@@ -24,8 +24,8 @@ fn a_change_beyond_an_entry_is_refused() {
 }
 
 #[test]
-fn requests_of_another_seed_are_given_up() {
-    gives_up_requests_of_another_seed::<SimplePir>(&params(), Shape::new(1000, 13).unwrap());
+fn a_hint_of_another_seed_is_no_update() {
+    refuses_hints_of_other_seeds::<SimplePir>(&params(), Shape::new(1000, 13).unwrap());
 }
 
 #[test]
