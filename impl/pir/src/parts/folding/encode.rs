@@ -11,8 +11,7 @@ use super::{Layout, Place};
 use crate::core::threads::side_by_side;
 use crate::core::{Context, Database, Error, Record, Result, copy_bits, put_bits};
 
-/// Columns and rows whose polynomials are made before they are written: whole groups of adjacent columns that together fit into the
-/// second-level cache.
+/// Columns and rows whose polynomials are made before they are written: they fit into the second-level cache.
 const TILE: (usize, usize) = (4, 16);
 
 /// Makes polynomials of records, for a matrix of that layout.

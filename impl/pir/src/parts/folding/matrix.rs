@@ -101,7 +101,7 @@ impl Matrix {
         self.multiply_first(self.layout().matrix_columns(), selection, vectors, context, each)
     }
 
-    /// The same for the first `count` columns, and for up to three more where [`Selection::rows`] takes no fewer.
+    /// The same for the first `count` columns.
     pub fn multiply_first(
         &self,
         count: usize,
@@ -111,7 +111,7 @@ impl Matrix {
         mut each: impl FnMut(usize, &dyn Fn() -> Result<Columns>) -> Result<()>,
     ) -> Result<()> {
         let mut parts = |block: &PolyMatrix, first: usize| {
-            let wanted = block.columns().min((count - first).next_multiple_of(4));
+            let wanted = block.columns().min(count - first);
             (0..wanted).step_by(COLUMNS_TOGETHER).try_for_each(|start| {
                 let end = wanted.min(start + COLUMNS_TOGETHER);
                 each(first + start, &|| selection.rows(block, start..end, vectors))

@@ -61,10 +61,9 @@ pub fn first_columns<C: Selected>(
     let (vectors, mut first): (Vec<_>, Vec<C>) = (query.vectors.iter().collect(), Vec::new());
     // A short record has fewer parts.
     let count = matrix.layout().matrix_columns().min(parts * matrix.layout().columns);
-    matrix.multiply_first(count, selection, &vectors, context, |number, multiply| {
-        let mut columns = joined(multiply()?, &join);
+    matrix.multiply_first(count, selection, &vectors, context, |_, multiply| {
+        let columns = joined(multiply()?, &join);
         first.extend(columns.iter().take(OPENED - first.len()).cloned());
-        columns.truncate(count - number);
         folding.extend(columns)
     })?;
     Ok((first, folding.finish()?))

@@ -118,8 +118,7 @@ impl Selection {
         self.ring.is_same(&self.matrix_ring)
     }
 
-    /// For each vector, the ciphertexts of a range of columns of `block`, which begins and ends at multiples of four or at the last column.
-    /// All vectors share one pass over the memory.
+    /// For each vector, the ciphertexts of a range of columns of `block`. All vectors share one pass over the memory.
     pub fn rows(
         &self,
         block: &PolyMatrix,

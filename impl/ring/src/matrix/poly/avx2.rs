@@ -1,5 +1,5 @@
 //! The AVX2 path: a line is two registers, of which the even and the odd slots are multiplied apart. The sums of one column take up to
-//! eight of the sixteen registers, so columns are multiplied, and lie in memory, one after the other.
+//! eight of the sixteen registers, so columns are multiplied one after the other.
 
 use super::Line;
 use super::plan::{Plan, Sums};
@@ -9,16 +9,16 @@ use std::arch::x86_64::*;
 const AHEAD: usize = 64;
 
 /// # Safety
-/// `lines` holds C lines for each tuple.
+/// Each of `lines` holds a line for each tuple.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     plan: Plan,
-    lines: &[Line],
+    lines: [&[Line]; C],
     tuples: &[[Line; K]],
     sums: [&mut Sums<K>; C],
 ) {
     let multiple = _mm256_set1_epi64x(plan.multiple as i64);
-    for (column, sums) in sums.into_iter().enumerate() {
+    for (lines, sums) in lines.into_iter().zip(sums) {
         // Sums by polynomial of a tuple: even slots of the first and the second half of a line, then odd ones.
         let mut totals: [[__m256i; 4]; K] = std::array::from_fn(|part| {
             std::array::from_fn(|i| {
@@ -38,7 +38,7 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
             left -= 1;
             // SAFETY: the caller's promise; a prefetch may have any address.
             let halves = unsafe {
-                let at = lines.as_ptr().add(row * C + column);
+                let at = lines.as_ptr().add(row);
                 _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
                 [_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.cast::<__m256i>().add(1))]
             };

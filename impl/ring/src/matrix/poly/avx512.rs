@@ -5,17 +5,17 @@ use super::Line;
 use super::plan::{Plan, Sums};
 use std::arch::x86_64::*;
 
-/// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.
+/// Lines prefetched ahead of the one at hand in a single stream, 4 KiB: the hardware's prefetcher stops at page borders.
 const AHEAD: usize = 64;
-/// Lines of a page.
-const PAGE: usize = 64;
+/// The same in each of several streams.
+const AHEAD_OF_EACH: usize = 24;
 
 /// # Safety
-/// `lines` holds C lines for each tuple.
+/// Each of `lines` holds a line for each tuple.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vnni")]
 pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     plan: Plan,
-    lines: &[Line],
+    lines: [&[Line]; C],
     tuples: &[[Line; K]],
     sums: [&mut Sums<K>; C],
 ) {
@@ -27,8 +27,7 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     // Sums by column and polynomial of a tuple: even slots, then odd ones.
     let mut totals: [[[__m512i; 2]; K]; C] =
         std::array::from_fn(|c| std::array::from_fn(|part| [0, 1].map(|half| load(&*sums[c], part, half))));
-    // Where the next line of the part after this one is asked for: a line of each of its pages in turn.
-    let (mut far, mut left) = (lines.len(), 0);
+    let mut left = 0;
     for (row, tuple) in tuples.iter().enumerate() {
         if left == 0 {
             left = plan.terms;
@@ -43,13 +42,8 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
         for (c, total) in totals.iter_mut().enumerate() {
             // SAFETY: the caller's promise; a prefetch may have any address.
             let line = unsafe {
-                let at = lines.as_ptr().add(row * C + c);
-                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
-                if plan.by_pages {
-                    _mm_prefetch::<_MM_HINT_T1>(lines.as_ptr().wrapping_add(far).cast());
-                    far += PAGE;
-                    far = if far < 2 * lines.len() { far } else { far + 1 - lines.len().next_multiple_of(PAGE) };
-                }
+                let at = lines[c].as_ptr().add(row);
+                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(if C > 1 { AHEAD_OF_EACH } else { AHEAD }).cast());
                 _mm512_loadu_si512(at.cast())
             };
             let upper = _mm512_srli_epi64::<32>(line);

@@ -3,9 +3,9 @@
 //!
 //! Modulo each prime, slots are independent: a product is, slot by slot, an integer matrix times two vectors, the ciphertexts' masks
 //! and bodies. Residues lie in *lines* of 16 slots. Memory holds limb after limb, in each line after line of the polynomials, in each
-//! of these group after group of columns (the last one may be narrower), in each row after row: so a product reads all of it once, from
-//! the first byte to the last, beside the lines of the vector that belong to the 16 slots at hand, which stay in the cache. Each path
-//! has one file with the same functions and results.
+//! of these column after column, in each row after row: so a product reads all of it once, in one stream or in a few side by side, beside
+//! the lines of the vector that belong to the 16 slots at hand, which stay in the cache. Each path has one file with the same functions and
+//! results.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -20,7 +20,6 @@ mod vector;
 
 pub use vector::{PolyPairs, PolyVector};
 
-use crate::kernel::Kernel;
 use crate::poly::{Ntt, Poly, Ring};
 use crate::region::Region;
 use rayon::prelude::*;
@@ -31,9 +30,6 @@ pub const LINE: usize = 16;
 
 /// Residues of one polynomial in 16 consecutive slots.
 type Line = [u32; LINE];
-
-/// The largest number of columns whose lines lie side by side.
-const GROUP: usize = 4;
 
 /// Row and column of a polynomial, and the polynomial.
 pub type Entry = ((usize, usize), Poly<u32, Ntt>);
@@ -135,19 +131,6 @@ impl PolyMatrix {
         self.ring.limbs().len() * self.lines_each()
     }
 
-    /// Columns whose lines lie side by side: AVX-512 reads a line of the vector once for all of them, and has registers for their sums.
-    fn group(&self) -> usize {
-        if self.ring.vectors().checked().kernel() == Kernel::Avx512 { GROUP } else { 1 }
-    }
-
-    /// The place of a polynomial's line among the lines of 16 slots of a limb.
-    fn place(&self, row: usize, column: usize) -> usize {
-        let group = self.group();
-        let first = column - column % group;
-        let width = group.min(self.columns - first);
-        first * self.rows + row * width + column - first
-    }
-
     /// All lines of 16 slots (strip `limb * n / 16 + slot / 16`).
     fn strip(&self, strip: usize) -> &[Line] {
         let lines: &[Line] = bytemuck::cast_slice(self.region.bytes());
@@ -161,8 +144,7 @@ impl PolyMatrix {
         Err(PolyMatrixError::Place { row, column, rows: self.rows, columns: self.columns })
     }
 
-    /// Writes polynomials at their rows and columns. This is fastest if the places are a rectangle of whole groups of four columns, given
-    /// row by row; with `threads` above 1 on the current rayon pool.
+    /// Writes polynomials at their rows and columns, which is fastest for many adjacent rows; with `threads` above 1 on the current rayon pool.
     ///
     /// # Errors
     /// A place outside the matrix, a polynomial of another ring.
@@ -173,8 +155,9 @@ impl PolyMatrix {
             if !self.ring.owns(poly) {
                 return Err(PolyMatrixError::Ring);
             }
-            places.push((self.place(*row, *column), poly.as_slice()));
+            places.push((column * self.rows + row, poly.as_slice()));
         }
+        places.sort_by_key(|(place, _)| *place);
         let strip_lines = self.rows * self.columns;
         let lines: &mut [Line] = bytemuck::cast_slice_mut(self.region.bytes_mut());
         let write = |(strip, lines): (usize, &mut [Line])| {
@@ -196,10 +179,9 @@ impl PolyMatrix {
     /// A place outside the matrix.
     pub fn get(&self, row: usize, column: usize) -> Result<Poly<u32, Ntt>, PolyMatrixError> {
         self.check_place(row, column)?;
-        let place = self.place(row, column);
         let mut poly = self.ring.zero();
         for (strip, out) in poly.as_mut_slice().chunks_exact_mut(LINE).enumerate() {
-            out.copy_from_slice(&self.strip(strip)[place]);
+            out.copy_from_slice(&self.strip(strip)[column * self.rows + row]);
         }
         Ok(poly)
     }

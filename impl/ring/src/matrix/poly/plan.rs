@@ -1,8 +1,6 @@
 //! The sums of products and their bounds.
 
 use super::{LINE, Line};
-#[cfg(target_arch = "x86_64")]
-use crate::kernel::Processor;
 use crate::modulus::Modulus;
 
 /// Sums of one column of 16 slots: of the products with each polynomial of a tuple. Even slots come first, then odd ones, as the
@@ -28,10 +26,6 @@ pub(super) struct Plan {
     pub(super) multiple: u64,
     /// Products that may be added to a sum from which it was subtracted (below 2^63 + q) in 64 bits.
     pub(super) terms: usize,
-    /// Whether the next part is asked for a line of each of its pages in turn: Intel's cores read several pages side by side faster than
-    /// one after the other.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) by_pages: bool,
 }
 
 impl Plan {
@@ -39,11 +33,6 @@ impl Plan {
         let q = u64::from(modulus.value());
         let multiple = (1 << 63) / q * q;
         let terms = (u64::MAX - (1 << 63) - q) / (q - 1).pow(2);
-        Self {
-            multiple,
-            terms: usize::try_from(terms).unwrap_or(usize::MAX),
-            #[cfg(target_arch = "x86_64")]
-            by_pages: Processor::here() == Processor::Intel,
-        }
+        Self { multiple, terms: usize::try_from(terms).unwrap_or(usize::MAX) }
     }
 }

@@ -1,10 +1,12 @@
 //! Matrix times vectors of tuples, in one pass over the matrix.
 
 use super::plan::{Plan, Sums};
-use super::{GROUP, LINE, Line, PolyMatrix, PolyMatrixError, PolyVector, scalar};
+use super::{LINE, Line, PolyMatrix, PolyMatrixError, PolyVector, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::{Checked, dispatch};
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::{Kernel, Processor};
 use crate::modulus::Modulus;
 use crate::poly::RingShape;
 use crate::work::{Kind, Work, count};
@@ -13,6 +15,9 @@ use std::ops::Range;
 
 /// Rows of a part.
 const PART: usize = 128;
+
+/// The largest number of columns that are multiplied at once.
+const GROUP: usize = 4;
 
 /// What a product is added to.
 #[derive(Clone, Copy)]
@@ -47,7 +52,7 @@ impl PolyMatrix {
         self.multiply_part(vectors, 0..self.columns, threads)
     }
 
-    /// The same for some columns, from a multiple of four to a multiple of four or the last one.
+    /// The same for some columns.
     pub fn multiply_part<const K: usize>(
         &self,
         vectors: &[&PolyVector<K>],
@@ -72,10 +77,14 @@ impl PolyMatrix {
         threads: usize,
     ) -> Result<(), PolyMatrixError> {
         self.check(vectors, self.rows)?;
-        // Lines of a group's columns lie side by side.
-        let whole = |column: usize| column == self.columns || (column < self.columns && column.is_multiple_of(GROUP));
-        if let Some(&column) = [columns.start, columns.end].iter().find(|&&column| !whole(column)) {
-            return Err(PolyMatrixError::Place { row: 0, column, rows: self.rows, columns: self.columns });
+        if columns.start > columns.end || columns.end > self.columns {
+            let Range { start, end } = columns;
+            return Err(PolyMatrixError::Place {
+                row: 0,
+                column: start.max(end),
+                rows: self.rows,
+                columns: self.columns,
+            });
         }
         let sum = if sums.is_empty() { Sum::New } else { Sum::Old };
         if sums.is_empty() {
@@ -135,55 +144,71 @@ impl PolyMatrix {
         (mut strip, sum): (usize, Sum),
         mut out: Vec<&mut [[Line; K]]>,
     ) {
+        let (width, at_once) = (columns.len(), self.at_once(vectors.len()));
+        // Columns that are multiplied at once lie far apart: their lines come from memory in as many streams.
+        let apart = width / at_once;
+        let groups = (0..apart).map(|first| (first, apart, at_once));
+        let rest = (apart * at_once, 1, width % at_once);
+        let groups: Vec<_> = groups.chain((rest.2 > 0).then_some(rest)).collect();
         let mut sums = vec![[Sums::ZERO; GROUP]; vectors.len()];
         while out.iter().any(|out| !out.is_empty()) {
             let (modulus, _) = &self.ring.limbs()[strip / self.lines_each()];
             let plan = Plan::new(modulus);
             let lines = &self.strip(strip)[columns.start * self.rows..columns.end * self.rows];
-            for lines in lines.chunks(self.group() * self.rows) {
-                let width = lines.len() / self.rows;
-                for (sums, out) in sums.iter_mut().zip(&out) {
-                    match sum {
-                        Sum::New => sums.fill(Sums::ZERO),
-                        Sum::Old => {
-                            sums.iter_mut().zip(&out[..width]).for_each(|(sums, tuple)| *sums = Sums::of(tuple))
-                        }
+            let mut places: Vec<_> = out.iter_mut().map(|out| out.split_off_mut(..width).unwrap_or_default()).collect();
+            for &(first, apart, count) in &groups {
+                let numbers = (0..count).map(|number| first + number * apart);
+                for (sums, place) in sums.iter_mut().zip(&places) {
+                    for (sums, column) in sums.iter_mut().zip(numbers.clone()) {
+                        *sums = match sum {
+                            Sum::New => Sums::ZERO,
+                            Sum::Old => Sums::of(&place[column]),
+                        };
                     }
                 }
                 // As many rows as have lines that stay in the cache for all vectors.
-                for (part, lines) in lines.chunks(PART * width).enumerate() {
-                    let rows = lines.len() / width;
+                for start in (0..self.rows).step_by(PART) {
+                    let rows = start..self.rows.min(start + PART);
+                    let lines = |number: usize| &lines[(first + number * apart) * self.rows..][rows.clone()];
                     for (vector, sums) in vectors.iter().zip(&mut sums) {
-                        let tuples = &vector.strip(strip)[part * PART..][..rows];
-                        add_products(self.ring.vectors().checked(), plan, lines, tuples, &mut sums[..width]);
+                        let tuples = &vector.strip(strip)[rows.clone()];
+                        add_products(self.ring.vectors().checked(), plan, lines, tuples, &mut sums[..count]);
                     }
                 }
-                for (out, sums) in out.iter_mut().zip(&sums) {
-                    let tuples = out.split_off_mut(..width).unwrap_or_default();
-                    self.finish(modulus, &sums[..width], tuples);
+                for (place, sums) in places.iter_mut().zip(&sums) {
+                    numbers.clone().zip(sums).for_each(|(column, sums)| place[column] = self.residues(modulus, sums));
                 }
             }
             strip += 1;
         }
     }
 
-    /// The residues of the sums of columns, in the order of the slots.
-    fn finish<const K: usize>(&self, modulus: &Modulus<u32>, sums: &[Sums<K>], out: &mut [[Line; K]]) {
-        for (tuple, sums) in out.iter_mut().zip(sums) {
-            let mut residues = [[[0; LINE / 2]; 2]; K];
-            let words = residues.as_flattened_mut().as_flattened_mut();
-            self.ring.vectors().reduce(modulus, sums.0.as_flattened(), words);
-            *tuple = residues.map(|halves| std::array::from_fn(|slot| halves[slot % 2][slot / 2]));
+    /// Columns that are multiplied at once. AVX-512 has registers for the sums of four, which spare it reading the vector again. AMD's
+    /// cores read one stream faster than four, so there this pays only if there are more products than lines to be read.
+    fn at_once(&self, vectors: usize) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if self.ring.kernel() == Kernel::Avx512 && (Processor::here() == Processor::Intel || vectors > 1) {
+            return GROUP;
         }
+        let _ = vectors;
+        1
+    }
+
+    /// The residues of a column's sums, in the order of the slots.
+    fn residues<const K: usize>(&self, modulus: &Modulus<u32>, sums: &Sums<K>) -> [Line; K] {
+        let mut residues = [[[0; LINE / 2]; 2]; K];
+        let words = residues.as_flattened_mut().as_flattened_mut();
+        self.ring.vectors().reduce(modulus, sums.0.as_flattened(), words);
+        residues.map(|halves| std::array::from_fn(|slot| halves[slot % 2][slot / 2]))
     }
 }
 
-/// Adds to the sums of `sums.len()` columns the products of their lines, row by row, with the rows' tuples. Sums may have any value
-/// before, and are correct modulo the prime afterwards.
-fn add_products<const K: usize>(
+/// Adds to the sums of `sums.len()` columns the products of their lines, row by row, with the rows' tuples. `lines` gives a column's lines.
+/// Sums may have any value before, and are correct modulo the prime afterwards.
+fn add_products<'a, const K: usize>(
     kernel: Checked,
     plan: Plan,
-    lines: &[Line],
+    lines: impl Fn(usize) -> &'a [Line],
     tuples: &[[Line; K]],
     sums: &mut [Sums<K>],
 ) {
@@ -196,13 +221,14 @@ fn add_products<const K: usize>(
     }
 }
 
-fn add_width<const C: usize, const K: usize>(
+fn add_width<'a, const C: usize, const K: usize>(
     kernel: Checked,
     plan: Plan,
-    lines: &[Line],
+    lines: impl Fn(usize) -> &'a [Line],
     tuples: &[[Line; K]],
     sums: [&mut Sums<K>; C],
 ) {
-    assert!(lines.len() == C * tuples.len() && plan.terms > 0);
+    let lines: [&[Line]; C] = std::array::from_fn(lines);
+    assert!(lines.iter().all(|lines| lines.len() == tuples.len()) && plan.terms > 0);
     dispatch!(kernel, add_products(plan, lines, tuples, sums));
 }

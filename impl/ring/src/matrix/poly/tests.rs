@@ -123,7 +123,7 @@ fn what_does_not_fit_is_refused() {
     }
     let foreign = other.zero();
     assert_eq!(two.set(0, &[[&zero, &foreign]]), Err(PolyMatrixError::Ring));
-    for columns in [0..4, 1..3] {
+    for columns in [0..4, 4..4] {
         assert!(matrix.multiply_part(&[&two], columns, 1).is_err());
     }
 }
@@ -177,14 +177,14 @@ fn products_come_in_parts() {
     vector.set(1, &pairs[1..]).unwrap();
     vector.set(0, &pairs[..1]).unwrap();
     let whole = all(&matrix.multiply(&[&PolyPairs::new(&ring, pairs).unwrap()], 1).unwrap()[0]);
-    for (first, end) in [(0, 4), (4, 11), (8, 11), (4, 4), (0, 11)] {
+    for (first, end) in [(0, 4), (4, 11), (1, 3), (5, 6), (2, 9), (4, 4), (0, 11)] {
         for threads in [1, 3] {
             let part = matrix.multiply_part(&[&vector], first..end, threads).unwrap();
             assert!(all(&part[0]) == whole[first..end], "{first}..{end}");
         }
     }
-    // Parts of a group, or what is not there.
-    for columns in [8..9, 2..4, 8..12] {
+    #[allow(clippy::reversed_empty_ranges, reason = "what a caller may not ask for")]
+    for columns in [8..12, 5..4, 12..12] {
         assert!(matrix.multiply_part(&[&vector], columns, 1).is_err());
     }
 }
