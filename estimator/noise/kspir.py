@@ -1,12 +1,12 @@
 """Errors of KSPIR (Luo, Liu, Wang, CCS 2024): a column in slots, a part of it, and the parts packed.
 
-The query is turned to every baby step: K keys with a special prime turn it by up to K places, and where there are more
-steps, the last turn is turned again. A turn adds V_b = N sigma^2 sum E[x^2] / P^2 + (1 + N E[s^2]) / 12, by its key
-and by the division by P. Every turn is multiplied with a plaintext z of each giant step.
+The query is turned to every baby step, by keys with a special prime: by up to K places, and where there are more steps,
+by every multiple of K, from which these are turned on. A turn adds V_b = N sigma^2 sum E[x^2] / P^2 + (1 + N E[s^2])
+/ 12, by its key and by the division by P. Every turn is multiplied with a plaintext z of each giant step.
 - Random data: z is uniform modulo t, so that the variances of all C products add up whatever the turns have in
   common.
 - Any data: |z| <= floor(t/2), and products of one error may add up in phase. All C products have the query's own error
-  in common, the G K products of a base the error that its turn added, and the G products of a turn what its key and
+  in common, the G K products from a base the error that its turn added, and the G products of a turn what its key and
   rounding added, of which all others are independent.
 
 Later steps add what depends on keys and masks alone: G - 1 key switches, an external product with an encrypted
@@ -39,15 +39,14 @@ class _Turns:
         return _Turns(steps, steps / each, each)
 
     def random(self, fresh: Floats, turn: Floats) -> Floats:
-        """The sum of the variances of all turns: base h has h turns, all but one of its steps one more."""
-        turns = self.each * self.bases * (self.bases - 1) / 2 + self.bases * (self.each - 1)
+        """The sum of the variances of all turns: all bases but the query are turned, and all but one of their steps."""
+        turns = self.each * (self.bases - 1) + self.bases * (self.each - 1)
         return np.asarray(self.steps * fresh + turns * turn)
 
     def any_data(self, giants: Floats, fresh: Floats, turn: Floats) -> Floats:
-        """The same, times G, where products of one error add up in phase: a base's error is in all later ones too."""
-        later = np.array([sum((h * e) ** 2 for h in range(1, int(b))) for b, e in zip(self.bases, self.each)])
-        own = (self.steps - self.bases) * turn
-        return np.asarray(giants**2 * (self.steps**2 * fresh + later * turn + own))
+        """The same, times G, where products of one error add up in phase."""
+        turns = self.each**2 * (self.bases - 1) + self.bases * (self.each - 1)
+        return np.asarray(giants**2 * (self.steps**2 * fresh + turns * turn))
 
 
 class _Chain:

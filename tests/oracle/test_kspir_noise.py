@@ -67,7 +67,9 @@ def test_sets_fail_rarely_for_any_data():
         {"mask_modulus": 1 << 26, "body_modulus": 1 << 19},
     ):
         for classes, parts in ((1, 1), (64, 1), (16, 4), (2048, 1), (512, 4)):
-            assert answer(classes=classes, parts=parts, **switch)["log2_failure_bound"] < -40
+            for steps in (128, 256):
+                stage = answer(steps=steps, giants=2048 // steps, classes=classes, parts=parts, **switch)
+                assert stage["log2_failure_bound"] < -40
 
 
 def test_bounds_are_above_the_noise_of_random_data():
@@ -116,8 +118,8 @@ def test_turns_of_turns_have_the_noise_of_both():
     for run in errors:
         base = rng.normal(0, sqrt(fresh))
         for h in range(steps // keys):
-            run[h * keys : (h + 1) * keys] = base + np.r_[0, rng.normal(0, sqrt(turn), keys - 1)]
-            base += rng.normal(0, sqrt(turn))
+            own = rng.normal(0, sqrt(turn)) if h else 0
+            run[h * keys : (h + 1) * keys] = base + own + np.r_[0, rng.normal(0, sqrt(turn), keys - 1)]
     assert np.sum(errors.var(axis=0)) == pytest.approx(float(turns.random(fresh, turn)[0]), rel=0.05)
     # Plaintexts of one sign at their largest add all of them up; those of one turn have the same error.
     together = float(turns.any_data(np.array([1.0 * giants]), np.array([fresh]), np.array([turn]))[0])

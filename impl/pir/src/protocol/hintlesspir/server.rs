@@ -20,9 +20,6 @@ use crate::core::{
 use crate::parts::bfv::{RingTable, write_half};
 use crate::parts::lwe_matrix::LinearDatabase;
 
-/// Turns of the secret that are stored at a time: a vector's lines of several turns lie side by side.
-const TOGETHER: usize = 8;
-
 /// The database, its hint in words and in slots, and the public seed.
 pub struct Server {
     set: Set,
@@ -83,9 +80,10 @@ impl Server {
     ) -> Result<()> {
         let chain = &self.blocks[number].chain;
         let count = segment_turns(&self.layout);
-        for first in (0..count).step_by(TOGETHER) {
-            let mut turned: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(TOGETHER);
-            for turn in first..count.min(first + TOGETHER) {
+        for first in (0..count).step_by(PolyVector::<1>::TOGETHER) {
+            let turns = first..count.min(first + PolyVector::<1>::TOGETHER);
+            let mut turned: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(turns.len());
+            for turn in turns {
                 let step = segment * count + turn + 1;
                 let next = if step < self.layout.terms() {
                     chain.turn(&self.public.gadget, step, bodies, keys)?

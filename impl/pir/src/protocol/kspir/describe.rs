@@ -6,7 +6,7 @@ use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 
 use super::blocks::{block_work, making_bytes};
 use super::keys::key_bytes;
-use super::server::{TOGETHER, query_bytes};
+use super::server::query_bytes;
 use super::{Layout, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
@@ -67,7 +67,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     };
     let mut sizes = Sizes::of(&Numbers::new(set, &load));
     let [keys, query, answer] = load.message_bytes();
-    let formula = "8 + K (24 + l_b N (log2(q) + log2(P)) / 8) + (G - 1) (24 + l_g N log2(q) / 8) + log2(r) (24 + l_p N log2(q) / 8)";
+    let formula = "8 + K_b (24 + l_b N (log2(q) + log2(P)) / 8) + (G - 1) (24 + l_g N log2(q) / 8) + log2(r) (24 + l_p N log2(q) / 8)";
     sizes.message("keys", Direction::Upload, "offline", keys, formula, None);
     let formula = "(48 + (1 + 2 l_s) N log2(q) / 8) k";
     sizes.message("query", Direction::Upload, "query", query, formula, Some(workload.queries));
@@ -78,8 +78,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(workload.queries));
     sizes.memory = load.memory();
     sizes.operations = load.operations();
-    let baby_samples =
-        count(&[layout.baby_keys(set.baby_keys) as u64, set.baby_shape().rows as u64, set.rlwe.degree as u64]);
+    let baby_samples = count(&[load.baby_keys(), set.baby_shape().rows as u64, set.rlwe.degree as u64]);
     sizes.instances = set.instances(baby_samples);
     Ok(sizes)
 }
@@ -99,6 +98,16 @@ impl Load<'_> {
     /// Columns of the matrix of plaintexts.
     fn columns(&self) -> usize {
         self.layout.blocks().saturating_mul(self.layout.giants())
+    }
+
+    /// Keys of baby steps.
+    fn baby_keys(&self) -> u64 {
+        self.layout.baby_places(self.set.baby_keys).count() as u64
+    }
+
+    /// Rotations of the query from which baby steps turn on, itself among them.
+    fn bases(&self) -> u64 {
+        self.layout.baby.div_ceil(self.set.baby_keys) as u64
     }
 
     fn stored_bytes(&self) -> u64 {
@@ -123,8 +132,7 @@ impl Load<'_> {
         let wide = self.wide_bytes();
         // Two tables of words.
         let map = 8 * self.ring.degree as u64;
-        let [baby, giant, packing] =
-            [layout.baby_keys(set.baby_keys), layout.giants() - 1, layout.levels() as usize].map(|keys| keys as u64);
+        let (baby, giant, packing) = (self.baby_keys(), layout.giants() as u64 - 1, u64::from(layout.levels()));
         // Masks and bodies of switching keys have a table each.
         baby * 2 * (set.baby_shape().rows as u64 * wide + map)
             + giant * 2 * (set.giant_shape().rows as u64 * poly + map)
@@ -140,7 +148,10 @@ impl Load<'_> {
         let wide = self.wide_bytes();
         let digits = set.baby_shape().rows as u64 * wide;
         // Rotations that wait to be stored, what they are made from, and its digits; a sum that has not been divided yet.
-        let turned = 2 * poly * layout.baby.min(TOGETHER) as u64 + 3 * poly + digits + wide;
+        let turned = 2 * poly * layout.baby.min(PolyPairs::TOGETHER) as u64
+            + (2 * self.bases().max(2) - 1) * poly
+            + digits
+            + wide;
         let products = count(&[queries, 2 * columns, poly]);
         // A query as received, its column and its selector; columns, selected ones and those that are packed, and the sums of a block.
         let selector = (2 + 4 * set.length(set.selector_gadget) as u64) * poly;
@@ -185,9 +196,9 @@ impl Load<'_> {
         let masks = Work::of(Kind::PrgBytes, &[4 * words]);
         plan.step("answer", "parse", Work::of(Kind::WordsRead, &[words]) + masks);
         let shape = set.baby_shape();
-        let keys = layout.baby_keys(set.baby_keys) as u64;
-        let bases = if keys + 1 < baby { baby / keys } else { u64::from(baby > 1) };
-        let turns = shape.digits_work() * bases + shape.switch_work() * (baby - 1) + ring.moves(2 * baby);
+        // A base that is not turned further needs no digits.
+        let cut = if set.baby_keys > 1 { self.bases() } else { 1 };
+        let turns = shape.digits_work() * cut.min(baby - 1) + shape.switch_work() * (baby - 1) + ring.moves(2 * baby);
         // Keys are too many to stay in cache: every turn reads its own from memory.
         let wide = self.wide_bytes();
         let read = Work::of(Kind::KeyBytes, &[baby - 1, 2 * shape.rows as u64, wide]);

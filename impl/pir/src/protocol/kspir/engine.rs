@@ -43,9 +43,9 @@ impl Engine {
         })
     }
 
-    /// The exponents of the automorphisms of baby steps: 1 to K places.
+    /// The exponents of the automorphisms of baby steps.
     pub fn baby_exponents(&self) -> Vec<u64> {
-        (1..=self.layout.baby_keys(self.set.baby_keys)).map(|places| self.rotation(places)).collect()
+        self.layout.baby_places(self.set.baby_keys).map(|places| self.rotation(places)).collect()
     }
 
     /// The exponents of the automorphisms of giant steps: B, 2 B, ... places.

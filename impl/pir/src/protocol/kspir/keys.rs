@@ -20,7 +20,7 @@ pub fn seeded_bytes(encryptions: usize, bits: usize) -> usize {
 pub fn key_bytes(set: &Set, layout: &Layout) -> u64 {
     let bits = 8 * set.poly_bytes() as usize;
     let wide = bits + set.rlwe.degree * residue_bits(set.special_modulus) as usize;
-    let baby = layout.baby_keys(set.baby_keys) * seeded_bytes(set.length(set.baby_gadget), wide);
+    let baby = layout.baby_places(set.baby_keys).count() * seeded_bytes(set.length(set.baby_gadget), wide);
     let giant = (layout.giants() - 1) * seeded_bytes(set.length(set.giant_gadget), bits);
     let packing = layout.levels() as usize * seeded_bytes(set.length(set.packing_gadget), bits);
     (FINGERPRINT_BYTES + baby + giant + packing) as u64

@@ -85,10 +85,16 @@ impl Layout {
         self.parts * self.classes
     }
 
-    /// Keys of baby steps, of `most` that a set has.
+    /// Keys of baby steps that turn by fewer than K places or by K, of the K that a set has.
     pub fn baby_keys(&self, most: usize) -> usize {
         let keys = most.min(self.baby);
         if keys < self.baby { keys } else { keys - 1 }
+    }
+
+    /// The places by which the keys of baby steps turn, of a set with K of them: 1 to K, and the further multiples of K.
+    pub fn baby_places(&self, most: usize) -> impl Iterator<Item = usize> {
+        let (each, all) = (most.min(self.baby), 1..self.baby);
+        all.filter(move |places| *places <= each || places.is_multiple_of(each))
     }
 
     /// Levels of the packing, with a key each.

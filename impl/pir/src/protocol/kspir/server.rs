@@ -15,9 +15,6 @@ use crate::core::{
 };
 use crate::parts::ring_matrix::workspace;
 
-/// Turns that are stored at a time: a vector's lines of several turns lie side by side, and few of them wait in memory.
-pub(super) const TOGETHER: usize = 8;
-
 /// The database and the keys of all clients.
 pub struct Server {
     engine: Engine,
@@ -72,22 +69,25 @@ impl Server {
         Ok(asked)
     }
 
-    /// The encrypted column at every baby step.
+    /// The encrypted column at every baby step: turned by the multiples of K, and these by fewer places.
     fn rotations(&self, asked: &Asked, threads: usize) -> Result<PolyPairs> {
-        let Engine { layout, baby: gadget, ring, .. } = &self.engine;
+        let Engine { layout, baby: gadget, ring, set, .. } = &self.engine;
+        let (each, keys, column) = (set.baby_keys.min(layout.baby), &asked.keys.baby, &asked.column);
+        let mut digits = gadget.digits(&column.a);
+        let turn = |key| Ok(gadget.switch(&digits, &column.b, key)?);
+        // The last of the keys up to K places, and those after it.
+        let bases = side_by_side(keys.iter().skip(each - 1), threads, turn)?;
         let mut vector = PolyPairs::zero(ring, layout.baby)?;
-        let mut base = asked.column.clone();
-        vector.set(0, &[[&base.a, &base.b]])?;
-        let mut stored = 1;
-        while stored < layout.baby {
-            let (digits, body) = (gadget.digits(&base.a), base.b.clone());
-            let keys = &asked.keys.baby[..asked.keys.baby.len().min(layout.baby - stored)];
-            for keys in keys.chunks(TOGETHER.next_multiple_of(threads)) {
-                let mut turned = side_by_side(keys.iter(), threads, |key| Ok(gadget.switch(&digits, &body, key)?))?;
+        for (number, base) in std::iter::once(column).chain(&bases).enumerate() {
+            if number > 0 && each > 1 {
+                digits = gadget.digits(&base.a);
+            }
+            vector.set(number * each, &[[&base.a, &base.b]])?;
+            let mut stored = number * each + 1;
+            for keys in keys[..each - 1].chunks(PolyPairs::TOGETHER.next_multiple_of(threads)) {
+                let turned = side_by_side(keys.iter(), threads, |key| Ok(gadget.switch(&digits, &base.b, key)?))?;
                 vector.set(stored, &turned.iter().map(|turned| [&turned.a, &turned.b]).collect::<Vec<_>>())?;
                 stored += turned.len();
-                // What the last key turns is the next base, from which the keys turn further.
-                turned.pop().into_iter().for_each(|last| base = last);
             }
         }
         Ok(vector)

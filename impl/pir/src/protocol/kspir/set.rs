@@ -18,7 +18,7 @@ pub(super) const NAME: &str = "kspir";
 pub struct Set {
     /// Baby steps B: rotations of the query, a power of two up to half the ring degree.
     pub baby_steps: usize,
-    /// Keys K of baby steps, a power of two up to B: they turn by 1 to K places, by K only where B is larger.
+    /// Keys K of baby steps, a power of two up to B: they turn by 1 to K places, and further multiples of K have keys of their own.
     pub baby_keys: usize,
     /// Modulus t of slots: a prime = 1 modulo twice the ring degree, below 2^17.
     pub slot_modulus: u64,

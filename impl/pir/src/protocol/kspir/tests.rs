@@ -32,7 +32,9 @@ conformance!(every: Kspir, set((8, 4), ""), ALL_SHAPES, 3, 4);
 /// All splits of the columns in baby and giant steps, and of baby steps in keys.
 #[test]
 fn every_split_of_steps_serves() {
-    for (baby, switch) in [((1, 1), ""), ((32, 32), SWITCH), ((32, 1), ""), ((8, 8), SWITCH), ((16, 4), "")] {
+    for (baby, switch) in
+        [((1, 1), ""), ((32, 32), SWITCH), ((32, 1), ""), ((8, 8), SWITCH), ((16, 4), ""), ((16, 2), "")]
+    {
         check_everywhere::<Kspir>(&set(baby, switch), 5000, 300, 2, 3);
     }
 }
@@ -74,8 +76,8 @@ fn updates_make_the_same_plaintexts() {
 /// Sizes at 1, 8 and 32 GB: what is sent, and the formulas from which InsPIRe's Tables 2 to 4 are.
 #[test]
 fn published_message_sizes() {
-    let [code, switched, split] =
-        ["code", "switched", "split"].map(|name| committed::<Kspir>(&format!("kspir/{name}")));
+    let [code, switched, split, large] =
+        ["code", "switched", "split", "split-large"].map(|name| committed::<Kspir>(&format!("kspir/{name}")));
     let sizes = |set: &Set, log_bytes: u32, record_bits: u64| {
         let shape = Shape::new((8u64 << log_bytes) / record_bits, record_bits).unwrap();
         Kspir::describe(set, &Workload::new(shape, 1, 0).unwrap()).unwrap()
@@ -94,6 +96,9 @@ fn published_message_sizes() {
             assert_eq!(sizes.payload_bytes("keys"), (keys << 10) + 24 * (64 + 15 + packing) + 8);
         }
     }
+    // Two more rotations of the query, eight giant steps less: fewer keys.
+    let keys = (66 * 3 * 40 + 7 * 2 * 28 + 6 * 4 * 28) << 10;
+    assert_eq!(sizes(&large, 30, 1 << 16).payload_bytes("keys"), keys + 24 * (66 + 7 + 6) + 8);
     // OnionPIRv2's table has 26 KB.
     assert_eq!(sizes(&switched, 30, 1 << 16).payload_bytes("answer"), 26 << 10);
     assert_eq!(sizes(&split, 30, 1 << 16).payload_bytes("answer"), 23_040);
@@ -105,17 +110,18 @@ fn noise_is_that_of_the_steps() {
     let (n, q, t, variance) = (64f64, 268_432_897f64 * 268_428_161.0, 65_537f64, 3.2f64.powi(2));
     let digits = |base: i32, count: f64| n * count * variance * 2f64.powi(2 * base) / 12.0;
     let key = 2.0 / 3.0 * n;
-    // 32 columns and 16 parts of each; 8 baby steps of keys 1 to 4, 4 giant steps.
+    // 32 columns and 16 parts of each; baby steps from a base for every four of them, the rest giant steps.
     let shape = Shape::new(32 * 16, 1024).unwrap();
-    for switch in ["", SWITCH] {
-        let set = set((8, 4), switch);
+    for (steps, switch) in [(8, ""), (8, SWITCH), (32, "")] {
+        let (set, bases) = (set((steps, 4), switch), steps as f64 / 4.0);
+        let giants = 32.0 / steps as f64;
         let turn = digits(20, 2.0) / 16_776_961f64.powi(2) + (1.0 + key) / 12.0;
-        let turns = 8.0 * (variance + 1.0 / 12.0) + (4.0 + 2.0 * 3.0) * turn;
+        let turns = steps as f64 * (variance + 1.0 / 12.0) + ((bases - 1.0) * 4.0 + bases * 3.0) * turn;
         let dropped = |base: i32| 2f64.powi(2 * base) / 12.0;
         let giant = digits(19, 1.25) + dropped(19) * key;
         let selection = digits(18, 4.0) + dropped(18) * (1.0 + key);
         let packing = digits(14, 4.0) * (256.0 - 1.0) / 3.0;
-        let q_units = 4.0 * n * t * t / 12.0 * turns + 3.0 * giant + selection + packing;
+        let q_units = giants * n * t * t / 12.0 * turns + (giants - 1.0) * giant + selection + packing;
         let mut predicted = (t / q).powi(2) * q_units;
         if !switch.is_empty() {
             predicted += (t / 26f64.exp2()).powi(2) * key / 12.0 + (t / 19f64.exp2()).powi(2) / 12.0;

@@ -18,6 +18,9 @@ pub struct PolyVector<const K: usize> {
 pub type PolyPairs = PolyVector<2>;
 
 impl<const K: usize> PolyVector<K> {
+    /// Tuples that are best written at a time: their lines lie side by side, and half as many take twice the time each.
+    pub const TOGETHER: usize = 16;
+
     /// The vector of these tuples.
     ///
     /// # Errors
