@@ -67,8 +67,11 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     };
     let mut sizes = Sizes::of(&Numbers::new(set, &load));
     let [keys, query, answer] = load.message_bytes();
-    let formula = "8 + K_b (24 + l_b N (log2(q) + log2(P)) / 8) + (G - 1) (24 + l_g N log2(q) / 8) + log2(r) (24 + l_p N log2(q) / 8)";
-    sizes.message("keys", Direction::Upload, "offline", keys, formula, None);
+    let baby_keys = if load.bases() > 2 { "(K + B / K - 2)" } else { "K" };
+    let formula = format!(
+        "8 + {baby_keys} (24 + l_b N (log2(q) + log2(P)) / 8) + (G - 1) (24 + l_g N log2(q) / 8) + log2(r) (24 + l_p N log2(q) / 8)"
+    );
+    sizes.message("keys", Direction::Upload, "offline", keys, &formula, None);
     let formula = "(48 + (1 + 2 l_s) N log2(q) / 8) k";
     sizes.message("query", Direction::Upload, "query", query, formula, Some(workload.queries));
     let formula = match set.switch {

@@ -147,44 +147,43 @@ impl PolyMatrix {
         let (width, at_once) = (columns.len(), self.at_once(vectors.len()));
         // Columns that are multiplied at once lie far apart: their lines come from memory in as many streams.
         let apart = width / at_once;
-        let groups = (0..apart).map(|first| (first, apart, at_once));
-        let rest = (apart * at_once, 1, width % at_once);
-        let groups: Vec<_> = groups.chain((rest.2 > 0).then_some(rest)).collect();
+        let far = (0..apart).map(|first| (first..apart * at_once).step_by(apart).collect());
+        let rest: Vec<usize> = (apart * at_once..width).collect();
+        let groups: Vec<Vec<usize>> = far.chain((!rest.is_empty()).then_some(rest)).collect();
         let mut sums = vec![[Sums::ZERO; GROUP]; vectors.len()];
         while out.iter().any(|out| !out.is_empty()) {
             let (modulus, _) = &self.ring.limbs()[strip / self.lines_each()];
             let plan = Plan::new(modulus);
             let lines = &self.strip(strip)[columns.start * self.rows..columns.end * self.rows];
             let mut places: Vec<_> = out.iter_mut().map(|out| out.split_off_mut(..width).unwrap_or_default()).collect();
-            for &(first, apart, count) in &groups {
-                let numbers = (0..count).map(|number| first + number * apart);
+            for group in &groups {
                 for (sums, place) in sums.iter_mut().zip(&places) {
-                    for (sums, column) in sums.iter_mut().zip(numbers.clone()) {
+                    for (sums, column) in sums.iter_mut().zip(group) {
                         *sums = match sum {
                             Sum::New => Sums::ZERO,
-                            Sum::Old => Sums::of(&place[column]),
+                            Sum::Old => Sums::of(&place[*column]),
                         };
                     }
                 }
                 // As many rows as have lines that stay in the cache for all vectors.
                 for start in (0..self.rows).step_by(PART) {
                     let rows = start..self.rows.min(start + PART);
-                    let lines = |number: usize| &lines[(first + number * apart) * self.rows..][rows.clone()];
+                    let lines = |number: usize| &lines[group[number] * self.rows..][rows.clone()];
                     for (vector, sums) in vectors.iter().zip(&mut sums) {
                         let tuples = &vector.strip(strip)[rows.clone()];
-                        add_products(self.ring.vectors().checked(), plan, lines, tuples, &mut sums[..count]);
+                        add_products(self.ring.vectors().checked(), plan, lines, tuples, &mut sums[..group.len()]);
                     }
                 }
                 for (place, sums) in places.iter_mut().zip(&sums) {
-                    numbers.clone().zip(sums).for_each(|(column, sums)| place[column] = self.residues(modulus, sums));
+                    group.iter().zip(sums).for_each(|(column, sums)| place[*column] = self.residues(modulus, sums));
                 }
             }
             strip += 1;
         }
     }
 
-    /// Columns that are multiplied at once. AVX-512 has registers for the sums of four, which spare it reading the vector again. AMD's
-    /// cores read one stream faster than four, so there this pays only if there are more products than lines to be read.
+    /// Columns that are multiplied at once. AVX-512 has registers for the sums of four, which spare it reading the vector again. Intel's
+    /// cores read four streams faster than one; elsewhere this pays if there are more products than lines to be read.
     fn at_once(&self, vectors: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
         if self.ring.kernel() == Kernel::Avx512 && (Processor::here() == Processor::Intel || vectors > 1) {
