@@ -22,9 +22,9 @@ def prediction(seconds, peak_bytes):
 def test_plan_says_what_will_be_skipped_and_why():
     row = {"repetitions": 4, "noise_seconds": 5.0}
     small = prospect(prediction(1.0, 100), row, 23 << 30)
-    assert (small.peak_bytes, small.skipped) == (100, None) and small.seconds == pytest.approx(10.0)
-    long = prospect(prediction(2.0, 150), row, 23 << 30, limit=14.5)
-    assert long.skipped == "would take about 15 s; the limit is 14.5 s"
+    assert (small.peak_bytes, small.skipped) == (100, None) and small.seconds == pytest.approx(14.0)
+    long = prospect(prediction(2.0, 150), row, 23 << 30, limit=22.5)
+    assert long.skipped == "would take about 23 s; the limit is 22.5 s"
     big = prospect(prediction(1.0, 131 << 30), {}, 23 << 30, limit=0.1)
     assert big.skipped == "needs 131 GiB; 23 GiB free", "memory comes first"
     assert prospect(prediction(1.0, 150), {}, 150).skipped is None and prospect(prediction(1.0, 150), {}, 149).skipped
@@ -34,15 +34,18 @@ def test_plan_says_what_will_be_skipped_and_why():
 @pytest.mark.parametrize(
     ("preprocess", "online", "changes", "expected"),
     [
-        # A warm-up and five repetitions, and 20 keys for the noise.
-        (20.0, 0.2, {}, 20 + 6 * 0.2 + 20 * 0.2),
-        (0.4, 0.2, {}, 3 * 0.4 + 6 * 0.2 + 20 * 0.2),
+        # A warm-up, five repetitions with an exchange before each, and 20 keys for the noise.
+        (20.0, 0.2, {}, 20 + 11 * 0.2 + 20 * 0.2),
+        (0.4, 0.2, {}, 3 * 0.4 + 11 * 0.2 + 20 * 0.2),
+        # Long exchanges are made once a repetition.
+        (20.0, 5.0, {}, 20 + 11 * 5.0 + 20 * 5.0),
+        (20.0, 5.2, {}, 20 + 6 * 5.2 + 20 * 5.2),
         # Warm-ups of 0.2 seconds at most, ten of them, and noise for two seconds at least.
-        (0.0, 0.001, {}, 0.01 + 5 * 0.001 + 2),
-        (0.0, 0.2, {"noise_seconds": 3.5}, 6 * 0.2 + 3.5),
-        (0.0, 0.2, {"noise_seconds": 0.1}, 6 * 0.2 + 0.2),
+        (0.0, 0.001, {}, 0.01 + 10 * 0.001 + 2),
+        (0.0, 0.2, {"noise_seconds": 3.5}, 11 * 0.2 + 3.5),
+        (0.0, 0.2, {"noise_seconds": 0.1}, 11 * 0.2 + 0.2),
         # Two updates, each of 2 s and three exchanges: one alone takes more than a second.
-        (0.1, 0.2, {"updates": 2}, 5 * 0.1 + 6 * 0.2 + 20 * 0.2 + 2 + 3 * 0.2),
+        (0.1, 0.2, {"updates": 2}, 5 * 0.1 + 11 * 0.2 + 20 * 0.2 + 2 + 3 * 0.2),
     ],
 )
 def test_rows_take_what_the_runner_does(preprocess, online, changes, expected):
@@ -56,12 +59,12 @@ def test_preprocessing_writes_its_memory_for_the_first_time():
     seconds = {"query": 0.1, "answer": 0.0, "extract": 0.0, "total": 0.5}
     row = {"repetitions": 3, "noise_seconds": 0.1}
     taken = [row_seconds({"seconds": seconds, "peak_bytes": size}, row) for size in (0, 10**8, 10**9)]
-    # A streamed database is made again for each of five exchanges, of which the warm-up is one instead of two.
+    # A streamed database is made again for each of eight exchanges, of which the first warm-up is one instead of two.
     streamed = {"seconds": seconds | {"streaming": 2.0}, "peak_bytes": 0}
     kept = row_seconds({"seconds": seconds, "peak_bytes": 0}, row)
-    assert row_seconds(streamed, row) == pytest.approx(kept + 5 * 2.0 - 0.1)
-    # 0.4 s three times, 0.55 s twice, 1.9 s once; then warm-up, repetitions and noise.
-    online = 0.2 + 3 * 0.1 + 0.1
+    assert row_seconds(streamed, row) == pytest.approx(kept + 8 * 2.0 - 0.1)
+    # 0.4 s three times, 0.55 s twice, 1.9 s once; then warm-ups, repetitions and noise.
+    online = 0.2 + 6 * 0.1 + 0.1
     assert FRESH_BYTE_SECONDS == 1.5e-9, "of which the times above are"
     assert taken == pytest.approx([3 * 0.4 + online, 2 * 0.55 + online, 1.9 + online])
 
@@ -69,8 +72,8 @@ def test_preprocessing_writes_its_memory_for_the_first_time():
 def test_keys_that_a_client_keeps_are_made_again_for_the_noise():
     seconds = {"query": 0.0, "answer": 0.5, "extract": 0.0, "keys": 1.0, "key_expansion": 0.5, "total": 2.0}
     row = {"seconds": seconds, "peak_bytes": 0}
-    assert row_seconds(row, {"repetitions": 2, "noise_seconds": 1}) == 1.5 + 3 * 0.5 + 2.0
-    assert row_seconds(row, {"repetitions": 2}) == 1.5 + 3 * 0.5 + 20
+    assert row_seconds(row, {"repetitions": 2, "noise_seconds": 1}) == 1.5 + 5 * 0.5 + 2.0
+    assert row_seconds(row, {"repetitions": 2}) == 1.5 + 5 * 0.5 + 20
     assert row_seconds(row, {"repetitions": 1}) == 1.5 + 0.5 + 20, "one repetition alone has no warm-up"
 
 

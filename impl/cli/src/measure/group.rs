@@ -103,6 +103,7 @@ fn measure_batch<J: Job>(batch: &mut [Running<J>], caches: Option<&Caches>) {
     for turn in 0..turns {
         for row in batch.iter_mut().filter(|row| turn < row.run().repetitions) {
             if let Some(caches) = caches.filter(|_| row.worker.is_some()) {
+                row.take(Step::WarmUp);
                 caches.flush();
             }
             row.take(Step::Repetition);

@@ -25,6 +25,8 @@ pub enum Kind {
 pub enum Step {
     /// All work before the repetitions, and a warm-up.
     Prepare,
+    /// An exchange outside the clock.
+    WarmUp,
     Repetition,
     /// Further exchanges outside the clock, until the noise is measured over enough keys.
     Noise,
@@ -58,7 +60,7 @@ pub trait Steps<R> {
 /// A row that was prepared.
 pub trait Job: Sized {
     const KIND: Kind;
-    /// Whether caches are emptied before a repetition; else it finds them as the previous rows left them.
+    /// Whether a repetition follows a warm-up of its row and finds empty caches; else it finds them as the previous rows left them.
     const STARTS_COLD: bool;
     type Row: Asked;
     /// The report of its worker.

@@ -58,7 +58,7 @@ impl Steps<Measured> for Running {
                 Ok(())
             }
             Step::Repetition => self.session.repetition(&mut self.measured).map_err(failed),
-            Step::Noise | Step::Update | Step::Finish => Ok(()),
+            Step::WarmUp | Step::Noise | Step::Update | Step::Finish => Ok(()),
         }
     }
 

@@ -240,6 +240,7 @@ impl Steps<Report> for Running<'_> {
     fn take(&mut self, step: Step) -> Outcome<()> {
         let done = match step {
             Step::Prepare => self.session.prepare(),
+            Step::WarmUp => self.session.warm_up(),
             Step::Repetition => self.watch.online(|| self.session.repetition()),
             Step::Noise => self.session.measure_noise(),
             Step::Update => self.session.update(),

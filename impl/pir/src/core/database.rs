@@ -248,6 +248,16 @@ impl Database {
         Ok(record)
     }
 
+    /// Record `index` with every bit changed.
+    pub fn complement(&self, index: u64) -> Result<Record> {
+        let mut record = self.record(index)?;
+        record.iter_mut().for_each(|byte| *byte = !*byte);
+        if let (Some(last), used @ 1..) = (record.last_mut(), self.shape.record_bits % 8) {
+            *last &= (1 << used) - 1;
+        }
+        Ok(record)
+    }
+
     /// Replaces record `index`.
     pub fn change(&mut self, index: u64, record: Record) -> Result<()> {
         check_change(self.shape, index, &record)?;

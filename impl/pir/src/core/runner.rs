@@ -40,6 +40,8 @@ const LONG_PHASE_SECONDS: f64 = 1.0;
 const WARM_UPS: u64 = 10;
 /// No further exchange of the warm-up starts after this many seconds.
 const WARM_UP_SECONDS: f64 = 0.2;
+/// An exchange that takes longer is not made twice for each sample.
+const LONG_EXCHANGE_SECONDS: f64 = 5.0;
 
 /// Most changed records that are retrieved after an update.
 const CHANGES_ASKED: usize = 16;
@@ -80,6 +82,10 @@ pub struct Measured {
 pub trait Session {
     /// Preprocessing, offline exchange, and warm-up queries, unless there is one repetition.
     fn prepare(&mut self) -> Result<()>;
+    /// An exchange outside the clock before a repetition, for rows that take turns. A server returns the memory of an answer's vectors to the
+    /// system, and within seconds the host of a virtual machine takes it back: an answer after a pause would wait for it. No exchange is
+    /// made if the last one took long, if there is one repetition, and where a client has a limited number of queries.
+    fn warm_up(&mut self) -> Result<()>;
     /// One query, answer, extraction; every record is compared with the database.
     fn repetition(&mut self) -> Result<()>;
     /// Makes exchanges outside the clock until the noise is measured over enough keys and values. This replaces the client.
@@ -106,6 +112,8 @@ pub struct Run<'a, P: Protocol> {
     done: u64,
     /// Seconds that the repetitions took.
     spent: f64,
+    /// Seconds that the last exchange took.
+    took: Option<f64>,
     /// The request of the last repetition, until its noise is measured.
     last: Option<Request>,
     correct: Correct,
@@ -160,6 +168,7 @@ impl<'a, P: Protocol> Run<'a, P> {
             choices: choices(options.seed),
             done: 0,
             spent: 0.0,
+            took: None,
             last: None,
             correct: Correct::default(),
             held: Vec::new(),
@@ -199,8 +208,31 @@ impl<'a, P: Protocol> Run<'a, P> {
         client.connect(server, &mut Link::new(P::NAME), context)
     }
 
+    /// Whether a client can make any number of queries. One that keeps a window of hints changes with its queries, and must make as many
+    /// on every machine.
+    fn any_number(&self) -> bool {
+        self.parties.as_ref().is_some_and(|(_, client)| client.queries_left() == u64::MAX)
+    }
+
+    /// At most `most` exchanges outside the clock.
+    fn untimed(&mut self, stream: Stream, most: u64) -> Result<()> {
+        self.context.clock.pause(true);
+        self.draw_from(stream);
+        let (start, any) = (Instant::now(), self.any_number());
+        for turn in 0..most {
+            if any && turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
+                break;
+            }
+            let names = self.names(u64::MAX / self.workload.queries / 2);
+            self.exchange(&names, Purpose::Comparison)?;
+        }
+        self.context.clock.pause(false);
+        Ok(())
+    }
+
     /// One full exchange about records of these names. Returns whether all records were right.
     fn exchange(&mut self, names: &[u64], purpose: Purpose) -> Result<bool> {
+        let start = Instant::now();
         let Self { context, parties, link, workload, last, .. } = self;
         *last = None;
         let (server, client) = parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
@@ -228,6 +260,7 @@ impl<'a, P: Protocol> Run<'a, P> {
         } else {
             *last = requests.into_iter().next();
         }
+        self.took = Some(start.elapsed().as_secs_f64());
         self.compare(names, &records)
     }
 
@@ -240,24 +273,6 @@ impl<'a, P: Protocol> Run<'a, P> {
         self.correct.compared += names.len() as u64;
         self.correct.right += right;
         Ok(right == names.len() as u64)
-    }
-
-    /// `count` changes to records spread over the database; each record becomes its complement.
-    fn changes(&mut self) -> Result<Vec<(u64, Record)>> {
-        let shape = self.workload.shape;
-        self.workload
-            .changed()
-            .map(|index| {
-                let mut record = self.database.record(index)?;
-                record.iter_mut().for_each(|byte| *byte = !*byte);
-                if !shape.record_bits.is_multiple_of(8)
-                    && let Some(last) = record.last_mut()
-                {
-                    *last &= (1 << (shape.record_bits % 8)) - 1;
-                }
-                Ok((index, record))
-            })
-            .collect()
     }
 }
 
@@ -294,21 +309,12 @@ impl<P: Protocol> Session for Run<'_, P> {
             clock.time("offline_exchange", Group::Offline, || client.connect(server, link, context))?;
             self.held = server.tables();
         }
-        self.context.clock.pause(true);
-        self.draw_from(Stream::WarmUp);
-        // A client that keeps a window of hints changes with its queries: it makes as many on every machine.
-        let timed = self.parties.as_ref().is_some_and(|(_, client)| client.queries_left() == u64::MAX);
-        let start = Instant::now();
-        let warm_ups = if self.repetitions == 1 { 0 } else { WARM_UPS };
-        for turn in 0..warm_ups {
-            if timed && turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
-                break;
-            }
-            let names = self.names(u64::MAX / self.workload.queries / 2);
-            self.exchange(&names, Purpose::Comparison)?;
-        }
-        self.context.clock.pause(false);
-        Ok(())
+        self.untimed(Stream::WarmUp(0), if self.repetitions == 1 { 0 } else { WARM_UPS })
+    }
+
+    fn warm_up(&mut self) -> Result<()> {
+        let again = self.took.is_some_and(|took| took <= LONG_EXCHANGE_SECONDS) && self.any_number();
+        self.untimed(Stream::WarmUp(1 + self.done), u64::from(again && self.repetitions > 1))
     }
 
     fn repetition(&mut self) -> Result<()> {
@@ -362,7 +368,9 @@ impl<P: Protocol> Session for Run<'_, P> {
                 break;
             }
             self.draw_from(Stream::Update(turn));
-            let changes = self.changes()?;
+            let changed: Vec<u64> = self.workload.changed().collect();
+            let changes: Vec<_> =
+                changed.iter().map(|&index| Ok((index, self.database.complement(index)?))).collect::<Result<_>>()?;
             let Self { context, parties, link, .. } = &mut *self;
             let (server, client) =
                 parties.as_mut().ok_or_else(|| Error::Workload("prepare the session first.".into()))?;
@@ -372,7 +380,6 @@ impl<P: Protocol> Session for Run<'_, P> {
             let messages = clock.time("update_server", Group::Update, || server.update(&changes, context))?;
             let messages = link.carry_all(messages, Direction::Download, "update", None)?;
             clock.time("update_client", Group::Update, || client.update(&messages, context))?;
-            let changed: Vec<u64> = changes.iter().map(|change| change.0).collect();
             for (index, record) in changes {
                 self.database.change(index, record)?;
             }
@@ -403,3 +410,6 @@ impl<P: Protocol> Session for Run<'_, P> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

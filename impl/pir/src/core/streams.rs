@@ -17,8 +17,8 @@ pub fn choices(seed: Option<[u8; 32]>) -> ChaCha20Rng {
 pub enum Stream {
     /// Server and client, until the offline exchange is done.
     Parties,
-    /// Exchanges before the first that is timed.
-    WarmUp,
+    /// Exchanges before the first repetition (0), or one right before repetition `turn - 1`.
+    WarmUp(u64),
     /// One repetition, or one exchange more for the noise.
     Exchange(u64),
     /// One update and the exchanges after it.
@@ -30,7 +30,7 @@ impl Stream {
     pub fn number(self) -> u64 {
         match self {
             Self::Parties => 0,
-            Self::WarmUp => 1,
+            Self::WarmUp(turn) => 1 + (turn << 32),
             Self::Exchange(turn) => 2 + 2 * turn,
             Self::Update(turn) => 3 + 2 * turn,
         }

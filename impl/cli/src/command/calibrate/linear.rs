@@ -205,6 +205,7 @@ pub(super) fn phase(c: &mut Calibrator) -> Result<(), Failed> {
     workers.iter_mut().try_for_each(|worker| worker.take(Step::Prepare).map(drop))?;
     c.turns(|caches| {
         workers.iter_mut().try_for_each(|worker| {
+            worker.take(Step::WarmUp)?;
             caches.flush();
             Ok(worker.take(Step::Repetition).map(drop)?)
         })
