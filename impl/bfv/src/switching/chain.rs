@@ -2,7 +2,8 @@
 //!
 //! The masks of all rotations follow from the mask of the input and the masks of the key alone. Where both come from public seeds,
 //! they and their digits are made once; a query's bodies then take no transform, only products with the digits and permutations. The
-//! digits are many and are read once for all queries, so they lie in the order in which products read them.
+//! digits are many and are read once for all queries, so they lie in the order in which products read them: those of several rotations side
+//! by side, since their products do not depend on the bodies, and a row of a key then serves them all.
 
 use super::digits::Digits;
 use super::gadget::{RnsGadget, SwitchShape};
@@ -14,7 +15,8 @@ use ring::{Buffer, Ntt, Poly, Word, Work};
 /// The masks of a ciphertext mapped 0, 1, 2, ... times by one automorphism, and the digits that the bodies need.
 pub struct RotationChain<W: Word> {
     masks: Vec<Poly<W, Ntt>>,
-    /// Step after step, in each prime after prime of the keys, tile after tile of slots, digit after digit.
+    /// [`Self::TOGETHER`] steps after as many, in these prime after prime of the keys, tile after tile of slots, digit after digit, step after
+    /// step.
     digits: Buffer<W>,
 }
 
@@ -48,6 +50,9 @@ impl<W: Word> ChainKeys<W> {
 }
 
 impl<W: Word> RotationChain<W> {
+    /// Rotations that are made together.
+    pub const TOGETHER: usize = 4;
+
     /// The chain of `length` ciphertexts from that mask on, with a key of those masks.
     ///
     /// # Errors
@@ -58,10 +63,13 @@ impl<W: Word> RotationChain<W> {
         }
         let words = Self::words(gadget);
         let (mut masks, mut all) = (vec![mask], zeroed(words * length.saturating_sub(1))?);
-        for (step, place) in all.chunks_exact_mut(words).enumerate() {
-            let digits = gadget.digits(&masks[step]);
-            store(gadget, &digits, place);
-            masks.push(gadget.switch_mask(&digits, key)?);
+        for place in all.chunks_mut(words * Self::TOGETHER) {
+            let steps = place.len() / words;
+            for step in 0..steps {
+                let digits = gadget.digits(&masks[masks.len() - 1]);
+                store(gadget, &digits, (step, steps), place);
+                masks.push(gadget.switch_mask(&digits, key)?);
+            }
         }
         Ok(Self { masks, digits: all })
     }
@@ -76,46 +84,50 @@ impl<W: Word> RotationChain<W> {
         &self.masks
     }
 
-    /// The bodies of ciphertext number `step` of the chain, from 1 on, of every input, from those of the one before. All inputs share one
-    /// pass over the digits.
+    /// The bodies of the ciphertexts after number `done` of the chain, a multiple of [`Self::TOGETHER`], of every input, from those of that
+    /// one: of as many ciphertexts, or as the chain still has. All inputs share one pass over the digits.
     ///
     /// # Errors
-    /// A step beyond the chain, bodies or keys of another gadget, other numbers of bodies and keys.
-    pub fn turn(
+    /// A number that is no such multiple or beyond the chain, bodies or keys of another gadget, other numbers of bodies and keys.
+    pub fn turns(
         &self,
         gadget: &RnsGadget<W>,
-        step: usize,
+        done: usize,
         bodies: &[Poly<W, Ntt>],
         keys: &ChainKeys<W>,
-    ) -> Result<Vec<Poly<W, Ntt>>, BfvError> {
+    ) -> Result<Vec<Vec<Poly<W, Ntt>>>, BfvError> {
         let (ring, n, words) = (gadget.key_ring(), gadget.ring().n(), Self::words(gadget));
         let each = keys.rows.len() / ring.limbs().len();
-        if step == 0 || self.digits.len() < step * words || each != bodies.len() * gadget.rows() * (n + TILE) {
+        let fits = done.is_multiple_of(Self::TOGETHER) && done < self.masks.len();
+        if !fits || each != bodies.len() * gadget.rows() * (n + TILE) {
             return Err(BfvError::Mismatch("a chain and bodies or keys of another"));
-        }
-        if bodies.is_empty() {
-            return Ok(Vec::new());
         }
         if !bodies.iter().all(|body| gadget.ring().owns(body)) {
             return Err(BfvError::Mismatch("a gadget and ciphertexts of another ring"));
         }
-        let digits = &self.digits[(step - 1) * words..step * words];
-        let mut sums: Vec<_> = bodies.iter().map(|_| ring.zero()).collect();
-        let mut out = vec![W::default(); bodies.len() * (n + TILE)];
-        let tiles = Tiles { n, terms: gadget.rows(), columns: 1 };
-        let factors = keys.rows.chunks_exact(each).zip(digits.chunks_exact(gadget.rows() * n));
+        let columns = Self::TOGETHER.min(self.masks.len() - 1 - done);
+        if bodies.is_empty() || columns == 0 {
+            return Ok(vec![Vec::new(); columns]);
+        }
+        let digits = &self.digits[done * words..(done + columns) * words];
+        let mut sums: Vec<_> = (0..bodies.len() * columns).map(|_| ring.zero()).collect();
+        let mut out = vec![W::default(); sums.len() * (n + TILE)];
+        let tiles = Tiles { n, terms: gadget.rows(), columns };
+        let factors = keys.rows.chunks_exact(each).zip(digits.chunks_exact(gadget.rows() * n * columns));
         for (limb, ((modulus, _), (rows, digits))) in ring.limbs().iter().zip(factors).enumerate() {
             ring.vectors().sum_tiles(modulus, tiles, rows, digits, &mut out);
             for (sum, out) in sums.iter_mut().zip(out.chunks_exact(n + TILE)) {
                 sum.limb_mut(limb).copy_from_slice(&out[..n]);
             }
         }
-        let turned = sums.into_iter().zip(bodies).zip(&keys.halves).map(|((sum, body), half)| {
+        let mut turned: Vec<Vec<Poly<W, Ntt>>> = vec![Vec::with_capacity(bodies.len()); columns];
+        for (place, sum) in sums.into_iter().enumerate() {
+            let (input, step) = (place / columns, place % columns);
             let mut sum = gadget.divided(sum, None);
-            gadget.ring().add_assign(&mut sum, body);
-            half.permute(gadget.ring(), sum)
-        });
-        Ok(turned.collect())
+            gadget.ring().add_assign(&mut sum, if step == 0 { &bodies[input] } else { &turned[step - 1][input] });
+            turned[step].push(keys.halves[input].permute(gadget.ring(), sum));
+        }
+        Ok(turned)
     }
 
     /// Bytes in memory.
@@ -124,12 +136,12 @@ impl<W: Word> RotationChain<W> {
     }
 }
 
-/// Stores digits prime after prime, tile after tile, digit after digit.
-fn store<W: Word>(gadget: &RnsGadget<W>, digits: &Digits<W>, out: &mut [W]) {
+/// Stores the digits of one of some steps prime after prime, tile after tile, digit after digit, step after step.
+fn store<W: Word>(gadget: &RnsGadget<W>, digits: &Digits<W>, (step, steps): (usize, usize), out: &mut [W]) {
     let (rows, n) = (gadget.rows(), gadget.ring().n());
-    for (limb, out) in out.chunks_exact_mut(rows * n).enumerate() {
-        for (tile, out) in out.chunks_exact_mut(rows * TILE).enumerate() {
-            for (out, digit) in out.chunks_exact_mut(TILE).zip(&digits.0) {
+    for (limb, out) in out.chunks_exact_mut(rows * n * steps).enumerate() {
+        for (tile, out) in out.chunks_exact_mut(rows * TILE * steps).enumerate() {
+            for (out, digit) in out.chunks_exact_mut(TILE).skip(step).step_by(steps).zip(&digits.0) {
                 out.copy_from_slice(&digit.limb(limb)[tile * TILE..][..TILE]);
             }
         }
@@ -142,7 +154,7 @@ impl SwitchShape {
         (self.digits_work() + self.switch_mask_work()) * length.saturating_sub(1)
     }
 
-    /// The work of all calls of [`RotationChain::turn`] for `length` ciphertexts of one input.
+    /// The work of all calls of [`RotationChain::turns`] for `length` ciphertexts of one input.
     pub fn chain_bodies_work(self, length: u64) -> Work {
         self.switch_body_work() * length.saturating_sub(1)
     }

@@ -144,7 +144,7 @@ fn chains_of_public_masks_rotate_bodies_alone() {
         let (key_seed, query_seed) = (Seed([7; 16]), Seed([8; 16]));
         let masks = KeyHalf::of_seed(&setup.gadget, exponent, key_seed, 0).unwrap();
         let first = setup.ring().expand(&query_seed.prg(), 0);
-        let chain = RotationChain::new(&setup.gadget, first, &masks, 5).unwrap();
+        let chain = RotationChain::new(&setup.gadget, first, &masks, 7).unwrap();
 
         let seeded = {
             let Setup { gadget, wide, error, rng, .. } = &mut setup;
@@ -158,16 +158,18 @@ fn chains_of_public_masks_rotate_bodies_alone() {
         let bodies = received.bodies(&setup.gadget).unwrap();
         let (mut expected, mut turned) = (z, Vec::new());
         let keys = ChainKeys::new(&setup.gadget, vec![bodies.clone(), bodies.clone()]).unwrap();
-        let mut b = vec![query.b.clone(), query.b];
-        for step in 0..5 {
-            if step > 0 {
-                b = chain.turn(&setup.gadget, step, &b, &keys).unwrap();
-            }
+        let mut all = vec![vec![query.b.clone(), query.b]];
+        for done in [0, 4] {
+            all.extend(chain.turns(&setup.gadget, done, &all[done], &keys).unwrap());
+        }
+        assert_eq!(all.len(), 7);
+        for (step, b) in all.iter().enumerate() {
             assert!(b[0] == b[1], "inputs do not mix");
             turned.push(Rlwe { a: chain.masks()[step].clone(), b: b[0].clone() });
         }
-        assert!(chain.turn(&setup.gadget, 5, &b, &keys).is_err(), "beyond the chain");
-        assert!(chain.turn(&setup.gadget, 1, &b[1..], &keys).is_err(), "a body for each key");
+        assert!(chain.turns(&setup.gadget, 8, &all[4], &keys).is_err(), "beyond the chain");
+        assert!(chain.turns(&setup.gadget, 2, &all[2], &keys).is_err(), "between those that are made together");
+        assert!(chain.turns(&setup.gadget, 0, &all[0][1..], &keys).is_err(), "a body for each key");
         let mut bare = lattice::wire::Writer::default();
         seeded.write_bodies(&setup.gadget, &mut bare);
         let bare = bare.finish();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use bfv::{ChainKeys, KeyHalf};
+use bfv::{ChainKeys, KeyHalf, RotationChain};
 use lattice::wire::Reader;
 use ring::{Ntt, Poly, PolyVector, Seed};
 
@@ -83,14 +83,14 @@ impl Server {
         for first in (0..count).step_by(PolyVector::<1>::TOGETHER) {
             let turns = first..count.min(first + PolyVector::<1>::TOGETHER);
             let mut turned: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(turns.len());
-            for turn in turns {
-                let step = segment * count + turn + 1;
-                let next = if step < self.layout.terms() {
-                    chain.turn(&self.public.gadget, step, bodies, keys)?
-                } else {
-                    Vec::new()
-                };
-                turned.push(std::mem::replace(bodies, next));
+            for turn in turns.step_by(RotationChain::<u32>::TOGETHER) {
+                let next = chain.turns(&self.public.gadget, segment * count + turn, bodies, keys)?;
+                turned.push(std::mem::take(bodies));
+                turned.extend(next);
+                // The next ones are made from the last of these.
+                if turned.len() > turn - first + RotationChain::<u32>::TOGETHER {
+                    *bodies = turned.pop().unwrap_or_default();
+                }
             }
             for (query, vector) in vectors.iter_mut().enumerate() {
                 vector.set(first, &turned.iter().map(|bodies| [&bodies[query]]).collect::<Vec<_>>())?;
