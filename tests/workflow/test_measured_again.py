@@ -35,8 +35,8 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     ]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     found = steps.predicted_seconds(group, lines)
-    # Preprocessing for a second, a warm-up, one exchange for the noise, and one update, which takes longer.
-    exchanges = 1 + repetitions + 1 + 1 + updates
+    # Preprocessing for a second, warm-ups, one exchange for the noise, and one update, which takes longer.
+    exchanges = 1 + 2 * repetitions + 1 + 1 + updates
     assert updates > 0
     assert found == {row.id: 3 * 0.5 + exchanges * 3.5 for row in group.rows}
     rows = plan.group_file(group, group.rows, found, stretch=50.0)["rows"]
