@@ -38,9 +38,10 @@ impl<S: Selector> Server<S> {
 
     /// Some ciphertexts of the answer to a query for these records, and all sums before they are switched.
     pub(super) fn stages(&self, asked: Asked, numbers: &[u64], context: &Context) -> Result<Vec<Stage>> {
-        let mut stages = self.selector.stages(&self.matrices, &asked, (&self.database, numbers), context)?;
+        // The answer comes first, so that it and the other stages are never in memory together.
         let mut steps = Turns::new(&context.clock);
         let sums = self.selector.answer(&self.matrices, std::slice::from_ref(&asked), &mut steps, 1)?.remove(0);
+        let mut stages = self.selector.stages(&self.matrices, &asked, (&self.database, numbers), context)?;
         let known = self.selector.known(&self.database, numbers)?;
         let sum = |(ciphertext, plaintext)| Stage { name: "sum", ciphertext, plaintext };
         stages.extend(sums.into_iter().zip(known).map(sum));
