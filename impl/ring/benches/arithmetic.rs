@@ -4,7 +4,7 @@
 
 use criterion::{BenchmarkId, Criterion, Throughput};
 use ring::poly::{Automorphism, Ntt, Poly, Ring};
-use ring::residues::{TILE, Tiles};
+use ring::residues::TILE;
 use ring::{Buffer, Kernel, Prg, primes};
 use std::error::Error;
 use std::hint::black_box;
@@ -51,19 +51,20 @@ fn sums<W: ring::Word>(
 /// The products of a step of blind rotations of four accumulators, a key of four digits and three selectors, in tiles.
 fn tiles(c: &mut Criterion, kernel: Kernel, n: usize) -> Outcome {
     const GROUPS: usize = 4;
-    let (ring, sizes) = (ring::<u32>(n, 28, kernel)?, Tiles { n, terms: 8, columns: 6 });
+    let (ring, [terms, columns]) = (ring::<u32>(n, 28, kernel)?, [8, 6]);
     let (vectors, modulus, pitch) = (ring.vectors(), &ring.limbs()[0].0, n + TILE);
-    let mut left = Buffer::<u32>::zeroed(GROUPS * sizes.terms * pitch)?;
-    let mut right = Buffer::<u32>::zeroed(sizes.terms * sizes.columns * n)?;
-    let mut out = Buffer::<u32>::zeroed(GROUPS * sizes.columns * pitch)?;
+    let mut left = Buffer::<u32>::zeroed(GROUPS * terms * pitch)?;
+    let mut right = Buffer::<u32>::zeroed(terms * columns * n)?;
+    let mut out = Buffer::<u32>::zeroed(GROUPS * columns * pitch)?;
     for words in [&mut left, &mut right] {
         Prg::new([3; 16]).fill_u32_at(0, words);
         words.iter_mut().for_each(|word| *word %= modulus.value());
     }
+    let right: Vec<&[u32]> = right.chunks_exact(terms * n).collect();
     let mut group = c.benchmark_group("arithmetic/sum-tiles-28");
-    group.throughput(Throughput::Elements((GROUPS * sizes.terms * sizes.columns * n) as u64));
+    group.throughput(Throughput::Elements((GROUPS * terms * columns * n) as u64));
     group.bench_function(BenchmarkId::new(n.to_string(), kernel), |bencher| {
-        bencher.iter(|| vectors.sum_tiles(modulus, sizes, black_box(&left), black_box(&right), &mut out));
+        bencher.iter(|| vectors.sum_tiles(modulus, n, black_box(&left), black_box(&right), &mut out));
     });
     Ok(())
 }

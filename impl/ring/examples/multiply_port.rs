@@ -6,7 +6,7 @@ use std::error::Error;
 
 #[cfg(target_arch = "x86_64")]
 mod measure {
-    use ring::residues::{TILE, Tiles, Vectors};
+    use ring::residues::{TILE, Vectors};
     use ring::{Buffer, Kernel, Modulus};
     use std::hint::black_box;
     use std::time::Instant;
@@ -51,9 +51,8 @@ mod measure {
     }
 
     /// Slices of one input, tiles of one and of four.
-    pub fn shape(rounds: usize, sizes: Tiles) -> Result<[f64; 3], Box<dyn std::error::Error>> {
+    pub fn shape(rounds: usize, [n, terms, columns]: [usize; 3]) -> Result<[f64; 3], Box<dyn std::error::Error>> {
         const GROUPS: usize = 4;
-        let Tiles { n, terms, columns } = sizes;
         let (vectors, modulus, pitch) = (Vectors::new(Kernel::Avx512)?, Modulus::new(Q)?, n + TILE);
         let (left, right) = (residues(GROUPS * terms * pitch)?, residues(terms * columns * pitch)?);
         let (mut first, mut second) = (residues(columns * pitch)?, residues(columns * pitch)?);
@@ -61,16 +60,16 @@ mod measure {
         let lefts: Vec<&[u32]> = left.chunks_exact(pitch).take(terms).map(|words| &words[..n]).collect();
         let rights: Vec<&[u32]> = right.chunks_exact(pitch).map(|words| &words[..n]).collect();
         let mut outs: Vec<&mut [u32]> = first.chunks_exact_mut(pitch).map(|words| &mut words[..n]).collect();
-        let (tiles, products) = (&right[..terms * columns * n], n * terms * columns);
+        let (tiles, products) = (right.chunks_exact(terms * n).take(columns).collect::<Vec<_>>(), n * terms * columns);
         let mut samples = [(); 4].map(|()| Vec::with_capacity(rounds));
         for _ in 0..rounds {
             // SAFETY: the kernel was found available.
             samples[0].push(sample(PRODUCTS, &mut || unsafe { port() }));
             let mut call = || vectors.sum_products(&modulus, black_box(&lefts), &rights, &mut outs);
             samples[1].push(sample(products, &mut call));
-            let mut call = || vectors.sum_tiles(&modulus, sizes, black_box(&left[..terms * pitch]), tiles, &mut second);
+            let mut call = || vectors.sum_tiles(&modulus, n, black_box(&left[..terms * pitch]), &tiles, &mut second);
             samples[2].push(sample(products, &mut call));
-            let mut call = || vectors.sum_tiles(&modulus, sizes, black_box(&left), tiles, &mut third);
+            let mut call = || vectors.sum_tiles(&modulus, n, black_box(&left), &tiles, &mut third);
             samples[3].push(sample(GROUPS * products, &mut call));
         }
         let [port, one, tiled, four] = samples.map(median);
@@ -86,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for (n, terms, columns) in
             [(64, 32, 2), (64, 16, 8), (256, 6, 2), (2048, 6, 2), (2048, 6, 1), (2048, 8, 6), (2048, 8, 8)]
         {
-            let [one, tiled, four] = measure::shape(rounds, ring::residues::Tiles { n, terms, columns })?;
+            let [one, tiled, four] = measure::shape(rounds, [n, terms, columns])?;
             println!("{n:>5} {terms:>5} {columns:>7} {one:>10.1} {tiled:>10.1} {four:>24.1}");
         }
         return Ok(());

@@ -2,21 +2,20 @@
 //!
 //! The masks of all rotations follow from the mask of the input and the masks of the key alone. Where both come from public seeds,
 //! they and their digits are made once; a query's bodies then take no transform, only products with the digits and permutations. The
-//! digits are many and are read once for all queries, so they lie in the order in which products read them: those of several rotations side
-//! by side, since their products do not depend on the bodies, and a row of a key then serves them all.
+//! digits are many and are read once for all queries, so they lie in the order in which products read them. Products do not depend on the
+//! bodies: those of several rotations are made side by side, and a row of a key serves them all.
 
 use super::digits::Digits;
 use super::gadget::{RnsGadget, SwitchShape};
 use super::key::KeyHalf;
 use crate::error::{BfvError, parameter};
-use ring::residues::{TILE, Tiles};
+use ring::residues::TILE;
 use ring::{Buffer, Ntt, Poly, Word, Work};
 
 /// The masks of a ciphertext mapped 0, 1, 2, ... times by one automorphism, and the digits that the bodies need.
 pub struct RotationChain<W: Word> {
     masks: Vec<Poly<W, Ntt>>,
-    /// [`Self::TOGETHER`] steps after as many, in these prime after prime of the keys, tile after tile of slots, digit after digit, step after
-    /// step.
+    /// Step after step, prime after prime of the keys, tile after tile of slots, digit after digit.
     digits: Buffer<W>,
 }
 
@@ -63,13 +62,10 @@ impl<W: Word> RotationChain<W> {
         }
         let words = Self::words(gadget);
         let (mut masks, mut all) = (vec![mask], zeroed(words * length.saturating_sub(1))?);
-        for place in all.chunks_mut(words * Self::TOGETHER) {
-            let steps = place.len() / words;
-            for step in 0..steps {
-                let digits = gadget.digits(&masks[masks.len() - 1]);
-                store(gadget, &digits, (step, steps), place);
-                masks.push(gadget.switch_mask(&digits, key)?);
-            }
+        for place in all.chunks_exact_mut(words) {
+            let digits = gadget.digits(&masks[masks.len() - 1]);
+            store(gadget, &digits, place);
+            masks.push(gadget.switch_mask(&digits, key)?);
         }
         Ok(Self { masks, digits: all })
     }
@@ -84,11 +80,11 @@ impl<W: Word> RotationChain<W> {
         &self.masks
     }
 
-    /// The bodies of the ciphertexts after number `done` of the chain, a multiple of [`Self::TOGETHER`], of every input, from those of that
-    /// one: of as many ciphertexts, or as the chain still has. All inputs share one pass over the digits.
+    /// The bodies of the [`Self::TOGETHER`] ciphertexts after number `done` of the chain, or of those that it still has, of every input, from
+    /// the bodies of that number. All inputs share one pass over the digits.
     ///
     /// # Errors
-    /// A number that is no such multiple or beyond the chain, bodies or keys of another gadget, other numbers of bodies and keys.
+    /// A number beyond the chain, bodies or keys of another gadget, other numbers of bodies and keys.
     pub fn turns(
         &self,
         gadget: &RnsGadget<W>,
@@ -98,8 +94,7 @@ impl<W: Word> RotationChain<W> {
     ) -> Result<Vec<Vec<Poly<W, Ntt>>>, BfvError> {
         let (ring, n, words) = (gadget.key_ring(), gadget.ring().n(), Self::words(gadget));
         let each = keys.rows.len() / ring.limbs().len();
-        let fits = done.is_multiple_of(Self::TOGETHER) && done < self.masks.len();
-        if !fits || each != bodies.len() * gadget.rows() * (n + TILE) {
+        if done >= self.masks.len() || each != bodies.len() * gadget.rows() * (n + TILE) {
             return Err(BfvError::Mismatch("a chain and bodies or keys of another"));
         }
         if !bodies.iter().all(|body| gadget.ring().owns(body)) {
@@ -109,13 +104,13 @@ impl<W: Word> RotationChain<W> {
         if bodies.is_empty() || columns == 0 {
             return Ok(vec![Vec::new(); columns]);
         }
-        let digits = &self.digits[done * words..(done + columns) * words];
         let mut sums: Vec<_> = (0..bodies.len() * columns).map(|_| ring.zero()).collect();
         let mut out = vec![W::default(); sums.len() * (n + TILE)];
-        let tiles = Tiles { n, terms: gadget.rows(), columns };
-        let factors = keys.rows.chunks_exact(each).zip(digits.chunks_exact(gadget.rows() * n * columns));
-        for (limb, ((modulus, _), (rows, digits))) in ring.limbs().iter().zip(factors).enumerate() {
-            ring.vectors().sum_tiles(modulus, tiles, rows, digits, &mut out);
+        let limb_words = gadget.rows() * n;
+        for (limb, ((modulus, _), rows)) in ring.limbs().iter().zip(keys.rows.chunks_exact(each)).enumerate() {
+            let of_step = |step: usize| &self.digits[step * words + limb * limb_words..][..limb_words];
+            let digits: Vec<&[W]> = (done..done + columns).map(of_step).collect();
+            ring.vectors().sum_tiles(modulus, n, rows, &digits, &mut out);
             for (sum, out) in sums.iter_mut().zip(out.chunks_exact(n + TILE)) {
                 sum.limb_mut(limb).copy_from_slice(&out[..n]);
             }
@@ -136,12 +131,12 @@ impl<W: Word> RotationChain<W> {
     }
 }
 
-/// Stores the digits of one of some steps prime after prime, tile after tile, digit after digit, step after step.
-fn store<W: Word>(gadget: &RnsGadget<W>, digits: &Digits<W>, (step, steps): (usize, usize), out: &mut [W]) {
+/// Stores the digits of a step prime after prime, tile after tile, digit after digit.
+fn store<W: Word>(gadget: &RnsGadget<W>, digits: &Digits<W>, out: &mut [W]) {
     let (rows, n) = (gadget.rows(), gadget.ring().n());
-    for (limb, out) in out.chunks_exact_mut(rows * n * steps).enumerate() {
-        for (tile, out) in out.chunks_exact_mut(rows * TILE * steps).enumerate() {
-            for (out, digit) in out.chunks_exact_mut(TILE).skip(step).step_by(steps).zip(&digits.0) {
+    for (limb, out) in out.chunks_exact_mut(rows * n).enumerate() {
+        for (tile, out) in out.chunks_exact_mut(rows * TILE).enumerate() {
+            for (out, digit) in out.chunks_exact_mut(TILE).zip(&digits.0) {
                 out.copy_from_slice(&digit.limb(limb)[tile * TILE..][..TILE]);
             }
         }

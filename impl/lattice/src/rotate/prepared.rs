@@ -9,7 +9,7 @@ use crate::error::LatticeError;
 use crate::lwe::Lwe;
 use crate::product::Workspace;
 use crate::rlwe::{Rlwe, check};
-use ring::residues::{TILE, Tiles};
+use ring::residues::TILE;
 use ring::{Buffer, Coefficient, Modulus, Ring, Word};
 
 /// A blind-rotation key in full, in the order in which rotations read it.
@@ -17,8 +17,7 @@ pub struct BlindRotationKey<W: Word> {
     shape: RotationShape,
     gadget: RingGadget<W>,
     monomials: Monomials<W>,
-    /// The order is step, prime, tile of [`TILE`] slots, row, selector, mask before body: a rotation reads it as one stream of
-    /// memory.
+    /// The order is step, prime, selector, mask before body, tile of [`TILE`] slots, row: a rotation reads each as one stream of memory.
     pub(super) rows: Buffer<W>,
 }
 
@@ -44,13 +43,12 @@ impl<W: Word> BlindRotationKey<W> {
             for (i, row) in seeded.iter().enumerate() {
                 let (selector, t) = (i / (2 * length), i % (2 * length));
                 let full = row.expand(ring);
-                let columns = 2 * selectors;
-                for (limb, this) in this.chunks_exact_mut(2 * length * columns * n).enumerate() {
-                    let tiles = full.a.limb(limb).chunks_exact(TILE).zip(full.b.limb(limb).chunks_exact(TILE));
-                    for (this, (a, b)) in this.chunks_exact_mut(2 * length * columns * TILE).zip(tiles) {
-                        let at = (t * columns + 2 * selector) * TILE;
-                        this[at..at + TILE].copy_from_slice(a);
-                        this[at + TILE..at + 2 * TILE].copy_from_slice(b);
+                for (limb, this) in this.chunks_exact_mut(2 * length * 2 * selectors * n).enumerate() {
+                    let columns = this.chunks_exact_mut(2 * length * n).skip(2 * selector);
+                    for (column, part) in columns.zip([&full.a, &full.b]) {
+                        let places = column.chunks_exact_mut(TILE).skip(t).step_by(2 * length);
+                        let tiles = part.limb(limb).chunks_exact(TILE);
+                        places.zip(tiles).for_each(|(place, tile)| place.copy_from_slice(tile));
                     }
                 }
             }
@@ -184,7 +182,8 @@ impl<W: Word> BlindRotationKey<W> {
             for (digits, left) in digits.chunks_exact(n).zip(left.chunks_exact_mut(pitch)) {
                 plan.forward_signed(digits, &mut left[..n]);
             }
-            ring.vectors().sum_tiles(modulus, Tiles { n, terms, columns }, left, rows, sums);
+            let rows: Vec<&[W]> = rows.chunks_exact(terms * n).collect();
+            ring.vectors().sum_tiles(modulus, n, left, &rows, sums);
             for ((index, exponents), sums) in active.iter().zip(sums.chunks_exact_mut(columns * pitch)) {
                 let accumulator = &mut accumulators[*index];
                 let parts = if selectors == 1 {

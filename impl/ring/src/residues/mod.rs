@@ -23,17 +23,6 @@ use crate::modulus::Modulus;
 /// Elements of a tile: see [`Vectors::sum_tiles`].
 pub const TILE: usize = 64;
 
-/// Sizes of a sum by tiles.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tiles {
-    /// Elements of a vector.
-    pub n: usize,
-    /// Products of a sum.
-    pub terms: usize,
-    /// Sums of a group.
-    pub columns: usize,
-}
-
 /// Arithmetic of slices on the path of one kernel, which was checked. Inputs and results are residues in
 /// [0, q) unless said otherwise; slices of one call have one length.
 #[derive(Clone, Copy, Debug)]
@@ -115,29 +104,24 @@ impl Vectors {
         }
     }
 
-    /// Like [`Self::sum_products`] for several left sides and one right one, all flat: for each group g of `terms` vectors of `left`, the sums
-    /// for the C columns of `right` are C vectors of `out`. Vectors of n elements are n + [`TILE`] apart on both sides, so that they do
-    /// not share sets of the caches. `right` is stored in tiles of [`TILE`] elements: tile after tile, in it term after term, column after
-    /// column. It is for keys that are read from memory once: they are one stream, instead of one for each term and column, and a tile serves
-    /// all groups while it is in the first-level cache.
+    /// Like [`Self::sum_products`] for several left sides: for each group of as many vectors of `left` as a sum has terms, the sums for the C
+    /// columns `right` are C vectors of `out`. Vectors of n elements are n + [`TILE`] apart in `left` and in `out`, so that they do not share
+    /// sets of the caches. A column is stored in tiles of [`TILE`] elements: tile after tile, in it term after term. It is for factors that
+    /// are read from memory once: a column is one stream, instead of one for each term, and a tile serves all groups while it is in the
+    /// first-level cache.
     ///
     /// # Panics
-    /// If n is not a multiple of a tile, or the numbers of vectors in `left`, `right` and `out` do not fit together.
-    pub fn sum_tiles<W: Word>(
-        self,
-        modulus: &Modulus<W>,
-        Tiles { n, terms, columns }: Tiles,
-        left: &[W],
-        right: &[W],
-        out: &mut [W],
-    ) {
-        let (pitch, groups) = (n + TILE, left.len() / (terms * (n + TILE)).max(1));
+    /// If n is not a multiple of a tile, if there is no column, or if the numbers of vectors in `left`, `right` and `out` do not fit together.
+    pub fn sum_tiles<W: Word>(self, modulus: &Modulus<W>, n: usize, left: &[W], right: &[&[W]], out: &mut [W]) {
+        assert!(n.is_multiple_of(TILE) && n > 0 && !right.is_empty(), "columns of whole tiles");
+        let (pitch, terms) = (n + TILE, right[0].len() / n);
+        assert!(right.iter().all(|column| column.len() == terms * n), "a tile for each term and column");
+        let groups = left.len() / (terms * pitch).max(1);
         assert!(
-            n.is_multiple_of(TILE) && n > 0 && right.len() == terms * columns * n,
-            "a tile for each term and column"
+            left.len() == groups * terms * pitch && out.len() == groups * right.len() * pitch,
+            "vectors a tile apart"
         );
-        assert!(left.len() == groups * terms * pitch && out.len() == groups * columns * pitch, "vectors a tile apart");
-        W::sum_tiles(self, modulus, Tiles { n, terms, columns }, left, right, out);
+        W::sum_tiles(self, modulus, n, left, right, out);
     }
 
     /// `sums[j] += sum over t of digits[t] * rows[t * sums.len() + j]`, modulo 2^32: rows of a key switch modulo a power of two.

@@ -1,7 +1,7 @@
 //! The portable path, and the plain loops that the other paths compile again with their own vectors.
 
+use super::TILE;
 use super::combination::{Combination, Target};
-use super::{TILE, Tiles};
 use crate::modulus::Modulus;
 use crate::word::{Barrett, Residue};
 
@@ -269,24 +269,23 @@ pub(super) fn compose_pair((p0, p1): (u32, u32), inverse: u32, a: &[u32], b: &[u
 
 /// Sums over tiles by sums of slices: see [`super::Vectors::sum_tiles`].
 pub(super) fn sum_tiles<W: Residue>(
-    Tiles { n, terms, columns }: Tiles,
+    n: usize,
     left: &[W],
-    right: &[W],
+    right: &[&[W]],
     out: &mut [W],
     sum: impl Fn(&[&[W]], &[&[W]], &mut [&mut [W]]),
 ) {
-    let pitch = n + TILE;
+    let (pitch, terms) = (n + TILE, right[0].len() / n);
     let (mut of_left, mut of_column) = (Vec::with_capacity(terms), Vec::with_capacity(terms));
-    for (group, out) in out.chunks_exact_mut((columns * pitch).max(1)).enumerate() {
+    for (group, out) in out.chunks_exact_mut(right.len() * pitch).enumerate() {
         let left = &left[group * terms * pitch..][..terms * pitch];
         for at in (0..n).step_by(TILE) {
-            let right = &right[at * terms * columns..][..terms * columns * TILE];
             of_left.clear();
             of_left.extend(left.chunks_exact(pitch).map(|left| &left[at..at + TILE]));
-            for column in 0..columns {
+            for (column, out) in right.iter().zip(out.chunks_exact_mut(pitch)) {
                 of_column.clear();
-                of_column.extend(right.chunks_exact(TILE).skip(column).step_by(columns));
-                sum(&of_left, &of_column, &mut [&mut out[column * pitch + at..][..TILE]]);
+                of_column.extend(column[at * terms..][..terms * TILE].chunks_exact(TILE));
+                sum(&of_left, &of_column, &mut [&mut out[at..at + TILE]]);
             }
         }
     }

@@ -223,12 +223,16 @@ fn tiles<W: Word>(q: u64, n: usize, (groups, terms, columns): (usize, usize, usi
     let left: Vec<W> = residues(&mut rng, q, groups * terms * pitch);
     let right: Vec<Vec<W>> = (0..terms * columns).map(|_| residues(&mut rng, q, n)).collect();
     let slices: Vec<&[W]> = right.iter().map(Vec::as_slice).collect();
-    let tiled: Vec<W> =
-        (0..n).step_by(TILE).flat_map(|at| right.iter().flat_map(move |x| x[at..at + TILE].to_vec())).collect();
+    let of_column = |column: usize| {
+        let tiles = |at: usize| right.iter().skip(column).step_by(columns).flat_map(move |x| x[at..at + TILE].to_vec());
+        (0..n).step_by(TILE).flat_map(tiles).collect()
+    };
+    let tiled: Vec<Vec<W>> = (0..columns).map(of_column).collect();
+    let tiled: Vec<&[W]> = tiled.iter().map(Vec::as_slice).collect();
     for kernel in Kernel::available() {
         let vectors = Vectors::new(kernel).unwrap();
         let mut found = vec![W::from_u64(1); groups * columns * pitch];
-        vectors.sum_tiles(&modulus, Tiles { n, terms, columns }, &left, &tiled, &mut found);
+        vectors.sum_tiles(&modulus, n, &left, &tiled, &mut found);
         for (left, found) in left.chunks_exact(terms * pitch).zip(found.chunks_exact(columns * pitch)) {
             let left: Vec<&[W]> = left.chunks_exact(pitch).map(|x| &x[..n]).collect();
             let mut expected = vec![vec![W::default(); n]; columns];

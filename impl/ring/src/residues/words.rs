@@ -1,6 +1,6 @@
 //! The kernels that differ between 32-bit and 64-bit words.
 
-use super::{Combination, Tiles, Vectors, scalar};
+use super::{Combination, Vectors, scalar};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512, ifma};
 use crate::kernel::{Kernel, dispatch};
@@ -18,7 +18,7 @@ pub trait Word: Residue {
     /// See [`Vectors::sum_products`].
     fn sum_products(k: Vectors, modulus: &Modulus<Self>, left: &[&[Self]], right: &[&[Self]], out: &mut [&mut [Self]]);
     /// See [`Vectors::sum_tiles`].
-    fn sum_tiles(k: Vectors, modulus: &Modulus<Self>, sizes: Tiles, left: &[Self], right: &[Self], out: &mut [Self]);
+    fn sum_tiles(k: Vectors, modulus: &Modulus<Self>, n: usize, left: &[Self], right: &[&[Self]], out: &mut [Self]);
     /// See [`Vectors::reduce`].
     fn reduce(k: Vectors, modulus: &Modulus<Self>, x: &[u64], out: &mut [Self]);
     /// See [`Vectors::tensor`].
@@ -55,15 +55,15 @@ impl Word for u32 {
         dispatch!(k.kernel, sum_products_u32(modulus, left, right, out));
     }
 
-    fn sum_tiles(k: Vectors, modulus: &Modulus<u32>, sizes: Tiles, left: &[u32], right: &[u32], out: &mut [u32]) {
+    fn sum_tiles(k: Vectors, modulus: &Modulus<u32>, n: usize, left: &[u32], right: &[&[u32]], out: &mut [u32]) {
         match k.kernel.kernel() {
             // SAFETY: `Vectors` exist only if the processor has every feature that their kernel's functions enable.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512 => unsafe { avx512::sum_tiles_u32(modulus, sizes, left, right, out) },
+            Kernel::Avx512 => unsafe { avx512::sum_tiles_u32(modulus, n, left, right, out) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2 => unsafe { avx2::sum_tiles_u32(modulus, sizes, left, right, out) },
-            _ => scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
+            Kernel::Avx2 => unsafe { avx2::sum_tiles_u32(modulus, n, left, right, out) },
+            _ => scalar::sum_tiles(n, left, right, out, |left, right, out| {
                 Self::sum_products(k, modulus, left, right, out);
             }),
         }
@@ -133,8 +133,8 @@ impl Word for u64 {
         short_or!(k, modulus, sum_products(left, right, out), scalar::sum_products_u64(modulus, left, right, out));
     }
 
-    fn sum_tiles(k: Vectors, modulus: &Modulus<u64>, sizes: Tiles, left: &[u64], right: &[u64], out: &mut [u64]) {
-        scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
+    fn sum_tiles(k: Vectors, modulus: &Modulus<u64>, n: usize, left: &[u64], right: &[&[u64]], out: &mut [u64]) {
+        scalar::sum_tiles(n, left, right, out, |left, right, out| {
             Self::sum_products(k, modulus, left, right, out);
         });
     }

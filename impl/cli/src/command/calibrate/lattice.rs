@@ -7,7 +7,7 @@ use ::lattice::Rlwe;
 use bfv::{Multiplier, PlainModulus, Scheme};
 use gadget::{Coins, Decomposer, Family, Gadget};
 use ring::matrix::diagonal::{LINE, MAX_BATCH};
-use ring::residues::{TILE, Tiles};
+use ring::residues::TILE;
 use ring::{
     Automorphism, BlockDiagonal, Buffer, ColumnMatrix, Kernel, Kind, Modulus, NttPlan, PolyMatrix, PolyPairs,
     ResidueVector, Ring, Seed, Vectors, Word, primes,
@@ -98,15 +98,18 @@ pub(super) fn products(c: &mut Calibrator) -> Result<(), Failed> {
 
 /// Rows of keys that a product reads from memory: their seconds beyond those of rows in the cache.
 pub(super) fn keys(c: &mut Calibrator) -> Result<(), Failed> {
-    let (tiles, prime) = (Tiles { n: N, terms: 8, columns: 6 }, prime(28)?);
+    let ([terms, columns], prime) = ([8, 6], prime(28)?);
     let (vectors, modulus) = (Vectors::new(c.kernel)?, Modulus::<u32>::new(prime as u32)?);
-    let (pitch, step) = (N + TILE, tiles.terms * tiles.columns * N);
-    let left = residues::<u32>(tiles.terms * pitch, prime);
-    let mut sums = vec![0; tiles.columns * pitch];
+    let (pitch, step) = (N + TILE, terms * columns * N);
+    let left = residues::<u32>(terms * pitch, prime);
+    let mut sums = vec![0; columns * pitch];
     let mut rows: Buffer<u32> = Buffer::zeroed(c.pick(256, 16) * step)?;
     let values = residues(rows.len(), prime);
     rows.copy_from_slice(&values);
-    let mut multiply = |rows: &[u32]| vectors.sum_tiles(&modulus, tiles, &left, black_box(rows), &mut sums);
+    let mut multiply = |rows: &[u32]| {
+        let rows: Vec<&[u32]> = rows.chunks_exact(terms * N).collect();
+        vectors.sum_tiles(&modulus, N, &left, black_box(&rows), &mut sums);
+    };
     let cold = c.seconds(Found::Cold, || {
         rows.chunks_exact(step).for_each(&mut multiply);
     })?;

@@ -4,9 +4,9 @@
 //! Eight of the sixteen registers hold sums; as on AVX-512 a term costs 4GC + G + C operations for each register of slots, and the
 //! reduction 13 for 8 sums where one estimate suffices.
 
+use super::super::TILE;
 use super::super::combination::{Combination, Target};
 use super::super::scalar::{self, Reduction};
-use super::super::{TILE, Tiles};
 use super::{FOLD, FOLDED, LINE, LONG, Plan, SHORT, for_width, registers, sums};
 use crate::modulus::Modulus;
 use std::arch::x86_64::*;

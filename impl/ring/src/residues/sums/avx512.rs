@@ -11,9 +11,9 @@
 //! prefetching: at N = 2048 an external product moves 80 lines for 64 slots, 160 cycles against 48 of products (30 %). One stream
 //! takes 1 to 1.4 cycles a line: the order of tiles.
 
+use super::super::TILE;
 use super::super::combination::{Combination, Target};
 use super::super::scalar::{self, Reduction};
-use super::super::{TILE, Tiles};
 use super::{FOLD, FOLDED, LINE, LONG, Plan, SHORT, for_width, registers, sums};
 use crate::modulus::Modulus;
 use std::arch::x86_64::*;

@@ -388,14 +388,14 @@ macro_rules! sums {
         #[target_feature(enable = $features)]
         pub(in crate::residues) fn sum_tiles_u32(
             modulus: &Modulus<u32>,
-            sizes: Tiles,
+            n: usize,
             left: &[u32],
-            right: &[u32],
+            right: &[&[u32]],
             out: &mut [u32],
         ) {
-            let Tiles { n, terms, columns } = sizes;
+            let (columns, terms) = (right.len(), right[0].len() / n);
             let Some((plan, width)) = Plan::new(modulus, terms) else {
-                return scalar::sum_tiles(sizes, left, right, out, |left, right, out| {
+                return scalar::sum_tiles(n, left, right, out, |left, right, out| {
                     sum_products_u32(modulus, left, right, out);
                 });
             };
@@ -405,19 +405,18 @@ macro_rules! sums {
                 while group < groups {
                     for first in (0..columns).step_by(2) {
                         if group == 0 {
-                            // This pass's share of the next tiles, which it prefetches: tiles of keys are in memory, and passes read them in
-                            // strides.
-                            let next =
-                                right.as_ptr().wrapping_add((at + TILE) * terms * columns + first * terms * TILE);
-                            for line in 0..terms * TILE * (columns - first).min(2) / LINE {
-                                _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line * LINE).cast());
+                            // The next tiles of the pass's columns: tiles of keys are in memory, and passes read them in strides.
+                            for column in &right[first..columns.min(first + 2)] {
+                                let next = column.as_ptr().wrapping_add((at + TILE) * terms);
+                                for line in 0..terms * TILE / LINE {
+                                    _mm_prefetch::<_MM_HINT_T0>(next.wrapping_add(line * LINE).cast());
+                                }
                             }
                         }
                         // SAFETY: `Vectors::sum_tiles` asserts that there are `groups` times `terms` and `columns` vectors of n
-                        // elements `pitch` apart on either side, and tiles for each term and column: `terms * columns` for each
-                        // TILE of n.
+                        // elements `pitch` apart in `left` and in `out`, and `terms` tiles of each column for each TILE of n.
                         unsafe {
-                            let (left, right, out) = (left.as_ptr(), right.as_ptr(), out.as_mut_ptr());
+                            let (sizes, left, out) = ((n, terms), left.as_ptr(), out.as_mut_ptr());
                             match (groups - group, columns - first) {
                                 (2.., 2..) => {
                                     for_width!(
@@ -457,21 +456,21 @@ macro_rules! sums {
         #[inline]
         unsafe fn tiles<const W: u8, const G: usize, const C: usize, const R: usize>(
             plan: Plan,
-            Tiles { n, terms, columns }: Tiles,
+            (n, terms): (usize, usize),
             (at, group, first): (usize, usize, usize),
             left: *const u32,
-            right: *const u32,
+            right: &[&[u32]],
             out: *mut u32,
         ) {
-            let pitch = n + TILE;
+            let (pitch, columns) = (n + TILE, right.len());
             // SAFETY: the caller's promise.
             unsafe {
                 let left = left.add(group * terms * pitch + at);
-                let right = right.add(at * terms * columns + first * TILE);
+                let right: [*const u32; C] = std::array::from_fn(|c| right[first + c].as_ptr().add(at * terms));
                 let out = out.add((group * columns + first) * pitch + at);
                 for slot in (0..TILE).step_by(LANES * R) {
                     let of_left = |g: usize, term: usize| left.add((g * terms + term) * pitch + slot);
-                    let of_right = |term: usize, c: usize| right.add((term * columns + c) * TILE + slot);
+                    let of_right = |term: usize, c: usize| right[c].add(term * TILE + slot);
                     let out =
                         std::array::from_fn(|g| std::array::from_fn(|c| out.add((g * columns + c) * pitch + slot)));
                     pass::<W, G, C, R>(plan, terms, of_left, of_right, out);
