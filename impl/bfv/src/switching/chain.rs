@@ -52,11 +52,15 @@ impl<W: Word> RotationChain<W> {
     /// Rotations that are made together.
     pub const TOGETHER: usize = 4;
 
-    /// The chain of `length` ciphertexts from that mask on, with a key of those masks.
+    /// The chain of `length` ciphertexts from that mask on, with a key of those masks, which has no special primes: a sum then needs no
+    /// division, and a prime of the bodies is turned apart from the others.
     ///
     /// # Errors
-    /// A mask or a key of another gadget, no memory.
+    /// A gadget with special primes, a mask or a key of another gadget, no memory.
     pub fn new(gadget: &RnsGadget<W>, mask: Poly<W, Ntt>, key: &KeyHalf<W>, length: usize) -> Result<Self, BfvError> {
+        if gadget.division().is_some() {
+            return Err(parameter("chains of rotations take keys without special primes"));
+        }
         if !gadget.ring().owns(&mask) {
             return Err(BfvError::Mismatch("a gadget and a mask of another ring"));
         }
@@ -92,35 +96,32 @@ impl<W: Word> RotationChain<W> {
         bodies: &[Poly<W, Ntt>],
         keys: &ChainKeys<W>,
     ) -> Result<Vec<Vec<Poly<W, Ntt>>>, BfvError> {
-        let (ring, n, words) = (gadget.key_ring(), gadget.ring().n(), Self::words(gadget));
+        let (ring, n, words) = (gadget.ring(), gadget.ring().n(), Self::words(gadget));
         let each = keys.rows.len() / ring.limbs().len();
         if done >= self.masks.len() || each != bodies.len() * gadget.rows() * (n + TILE) {
             return Err(BfvError::Mismatch("a chain and bodies or keys of another"));
         }
-        if !bodies.iter().all(|body| gadget.ring().owns(body)) {
+        if !bodies.iter().all(|body| ring.owns(body)) {
             return Err(BfvError::Mismatch("a gadget and ciphertexts of another ring"));
         }
         let columns = Self::TOGETHER.min(self.masks.len() - 1 - done);
         if bodies.is_empty() || columns == 0 {
             return Ok(vec![Vec::new(); columns]);
         }
-        let mut sums: Vec<_> = (0..bodies.len() * columns).map(|_| ring.zero()).collect();
-        let mut out = vec![W::default(); sums.len() * (n + TILE)];
+        let zeros = || bodies.iter().map(|_| ring.zero()).collect();
+        let mut turned: Vec<Vec<Poly<W, Ntt>>> = (0..columns).map(|_| zeros()).collect();
+        let mut sums = vec![W::default(); bodies.len() * columns * (n + TILE)];
         let limb_words = gadget.rows() * n;
         for (limb, ((modulus, _), rows)) in ring.limbs().iter().zip(keys.rows.chunks_exact(each)).enumerate() {
             let of_step = |step: usize| &self.digits[step * words + limb * limb_words..][..limb_words];
             let digits: Vec<&[W]> = (done..done + columns).map(of_step).collect();
-            ring.vectors().sum_tiles(modulus, n, rows, &digits, &mut out);
-            for (sum, out) in sums.iter_mut().zip(out.chunks_exact(n + TILE)) {
-                sum.limb_mut(limb).copy_from_slice(&out[..n]);
+            ring.vectors().sum_tiles(modulus, n, rows, &digits, &mut sums);
+            for (place, sum) in sums.chunks_exact_mut(n + TILE).enumerate() {
+                let (input, step, sum) = (place / columns, place % columns, &mut sum[..n]);
+                let body = if step == 0 { &bodies[input] } else { &turned[step - 1][input] };
+                ring.vectors().add(modulus, sum, body.limb(limb));
+                ring.vectors().permute(keys.halves[input].map.slots(), sum, turned[step][input].limb_mut(limb));
             }
-        }
-        let mut turned: Vec<Vec<Poly<W, Ntt>>> = vec![Vec::with_capacity(bodies.len()); columns];
-        for (place, sum) in sums.into_iter().enumerate() {
-            let (input, step) = (place / columns, place % columns);
-            let mut sum = gadget.divided(sum, None);
-            gadget.ring().add_assign(&mut sum, if step == 0 { &bodies[input] } else { &turned[step - 1][input] });
-            turned[step].push(keys.halves[input].permute(gadget.ring(), sum));
         }
         Ok(turned)
     }
