@@ -88,7 +88,7 @@ impl<W: Word> RotationChain<W> {
     /// the bodies of that number. All inputs share one pass over the digits.
     ///
     /// # Errors
-    /// A number beyond the chain, bodies or keys of another gadget, other numbers of bodies and keys.
+    /// A number beyond the chain, a chain or keys of other lengths than the gadget's, bodies of another ring, other numbers of bodies and keys.
     pub fn turns(
         &self,
         gadget: &RnsGadget<W>,
@@ -98,7 +98,8 @@ impl<W: Word> RotationChain<W> {
     ) -> Result<Vec<Vec<Poly<W, Ntt>>>, BfvError> {
         let (ring, n, words) = (gadget.ring(), gadget.ring().n(), Self::words(gadget));
         let each = keys.rows.len() / ring.limbs().len();
-        if done >= self.masks.len() || each != bodies.len() * gadget.rows() * (n + TILE) {
+        let fits = done < self.masks.len() && self.digits.len() == words * (self.masks.len() - 1);
+        if !fits || each != bodies.len() * gadget.rows() * (n + TILE) {
             return Err(BfvError::Mismatch("a chain and bodies or keys of another"));
         }
         if !bodies.iter().all(|body| ring.owns(body)) {
@@ -111,16 +112,16 @@ impl<W: Word> RotationChain<W> {
         let zeros = || bodies.iter().map(|_| ring.zero()).collect();
         let mut turned: Vec<Vec<Poly<W, Ntt>>> = (0..columns).map(|_| zeros()).collect();
         let mut sums = vec![W::default(); bodies.len() * columns * (n + TILE)];
-        let limb_words = gadget.rows() * n;
+        let (digits, limb_words) = (&self.digits[done * words..][..columns * words], gadget.rows() * n);
         for (limb, ((modulus, _), rows)) in ring.limbs().iter().zip(keys.rows.chunks_exact(each)).enumerate() {
-            let of_step = |step: usize| &self.digits[step * words + limb * limb_words..][..limb_words];
-            let digits: Vec<&[W]> = (done..done + columns).map(of_step).collect();
+            let steps = digits.chunks_exact(words);
+            let digits: Vec<&[W]> = steps.map(|step| &step[limb * limb_words..][..limb_words]).collect();
             ring.vectors().sum_tiles(modulus, n, rows, &digits, &mut sums);
             for (place, sum) in sums.chunks_exact_mut(n + TILE).enumerate() {
                 let (input, step, sum) = (place / columns, place % columns, &mut sum[..n]);
                 let body = if step == 0 { &bodies[input] } else { &turned[step - 1][input] };
                 ring.vectors().add(modulus, sum, body.limb(limb));
-                ring.vectors().permute(keys.halves[input].map.slots(), sum, turned[step][input].limb_mut(limb));
+                ring.automorphism_limb(sum, &keys.halves[input].map, turned[step][input].limb_mut(limb));
             }
         }
         Ok(turned)

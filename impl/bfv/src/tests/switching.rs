@@ -6,7 +6,7 @@ use crate::{ChainKeys, KeyHalf, LevelKeys, RnsGadget, RotationChain, Scheme, See
 use lattice::convert::CoefficientTree;
 use lattice::{Masks, Rlwe};
 use proptest::prelude::*;
-use ring::{Kernel, Ring, Seed};
+use ring::{Kernel, Ring, Seed, Word};
 
 #[test]
 fn rotations_turn_encrypted_slots() {
@@ -134,60 +134,73 @@ fn automorphisms_change_the_plaintext_modulus() {
     }
 }
 
+/// The server knows the seeds of keys and queries, which two clients share here: their secrets, plaintexts and errors differ.
+fn turns<W: Word>(shape: Shape, family: Family) {
+    let (server, mut clients) =
+        (Setup::<W>::new(shape, family, 2), [3, 4].map(|seed| Setup::<W>::new(shape, family, seed)));
+    let (gadget, exponent) = (&server.gadget, server.modulus().id().rotation(1));
+    let (key_seed, query_seed) = (Seed([7; 16]), Seed([8; 16]));
+    let masks = KeyHalf::of_seed(gadget, exponent, key_seed, 0).unwrap();
+    let first = server.ring().expand(&query_seed.prg(), 0);
+    let chain = RotationChain::new(gadget, first, &masks, 7).unwrap();
+
+    let (mut plaintexts, mut queries, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    for client in &mut clients {
+        plaintexts.push(client.plaintext());
+        let Setup { gadget: own, scheme, key, wide, error, rng, .. } = client;
+        let seeded = SeededKey::automorphism(own, wide, exponent, error, &mut Masks::new(key_seed), rng).unwrap();
+        let z = &plaintexts[plaintexts.len() - 1];
+        queries.push(scheme.encrypt(key, z, error, &mut Masks::new(query_seed), rng).unwrap().b);
+
+        let bytes = seeded.to_bytes(own);
+        assert_eq!(bytes.len(), SeededKey::wire_bytes(gadget));
+        let bodies = SeededKey::from_bytes(gadget, exponent, &bytes).unwrap().bodies(gadget).unwrap();
+        assert!(SeededKey::from_bytes(gadget, exponent, &bytes[1..]).is_err());
+        let mut bare = lattice::wire::Writer::default();
+        seeded.write_bodies(own, &mut bare);
+        let bare = bare.finish();
+        let mut input = lattice::wire::Reader::of(&bare);
+        let read = KeyHalf::read_bodies(gadget, exponent, &mut input).unwrap();
+        assert!(input.finish().is_ok() && read.rows() == bodies.rows());
+        keys.push(bodies);
+    }
+    let keys = ChainKeys::new(gadget, keys).unwrap();
+    let mut all = vec![queries];
+    for done in [0, 4] {
+        all.extend(chain.turns(gadget, done, &all[done], &keys).unwrap());
+    }
+    assert_eq!(all.len(), 7);
+    assert_eq!(chain.turns(gadget, 3, &all[3], &keys).unwrap(), all[4..]);
+    assert!(chain.turns(gadget, 6, &all[6], &keys).unwrap().is_empty(), "the last of the chain");
+    assert!(chain.turns(gadget, 7, &all[6], &keys).is_err(), "beyond the chain");
+    assert!(chain.turns(gadget, 0, &all[0][1..], &keys).is_err(), "a body for each key");
+    for (number, (client, mut expected)) in clients.iter_mut().zip(plaintexts).enumerate() {
+        for (a, bodies) in chain.masks().iter().zip(&all) {
+            assert_eq!(client.decrypt(&Rlwe { a: a.clone(), b: bodies[number].clone() }), expected, "{family:?}");
+            let modulus = client.modulus();
+            expected = modulus.shorten(&modulus.substitute(&expected, exponent).unwrap()).unwrap();
+        }
+    }
+}
+
 #[test]
 fn chains_of_public_masks_rotate_bodies_alone() {
     for (shape, family) in cases() {
-        let mut setup = Setup::<u64>::new(shape, family, 3);
-        let z = setup.plaintext();
-        let exponent = setup.modulus().id().rotation(1);
-        // The server knows the seed of the key and that of the query.
-        let (key_seed, query_seed) = (Seed([7; 16]), Seed([8; 16]));
-        let masks = KeyHalf::of_seed(&setup.gadget, exponent, key_seed, 0).unwrap();
-        let first = setup.ring().expand(&query_seed.prg(), 0);
-        if shape.special > 0 {
-            assert!(RotationChain::new(&setup.gadget, first, &masks, 7).is_err(), "special primes");
-            continue;
-        }
-        let chain = RotationChain::new(&setup.gadget, first, &masks, 7).unwrap();
-
-        let seeded = {
-            let Setup { gadget, wide, error, rng, .. } = &mut setup;
-            SeededKey::automorphism(gadget, wide, exponent, error, &mut Masks::new(key_seed), rng).unwrap()
-        };
-        let query =
-            setup.scheme.encrypt(&setup.key, &z, &setup.error, &mut Masks::new(query_seed), &mut setup.rng).unwrap();
-        let bytes = seeded.to_bytes(&setup.gadget);
-        assert_eq!(bytes.len(), SeededKey::wire_bytes(&setup.gadget));
-        let received = SeededKey::from_bytes(&setup.gadget, exponent, &bytes).unwrap();
-        let bodies = received.bodies(&setup.gadget).unwrap();
-        let (mut expected, mut turned) = (z, Vec::new());
-        let keys = ChainKeys::new(&setup.gadget, vec![bodies.clone(), bodies.clone()]).unwrap();
-        let mut all = vec![vec![query.b.clone(), query.b]];
-        for done in [0, 4] {
-            all.extend(chain.turns(&setup.gadget, done, &all[done], &keys).unwrap());
-        }
-        assert_eq!(all.len(), 7);
-        for (step, b) in all.iter().enumerate() {
-            assert!(b[0] == b[1], "inputs do not mix");
-            turned.push(Rlwe { a: chain.masks()[step].clone(), b: b[0].clone() });
-        }
-        assert!(chain.turns(&setup.gadget, 8, &all[4], &keys).is_err(), "beyond the chain");
-        assert_eq!(chain.turns(&setup.gadget, 3, &all[3], &keys).unwrap(), all[4..]);
-        assert!(chain.turns(&setup.gadget, 0, &all[0][1..], &keys).is_err(), "a body for each key");
-        let mut bare = lattice::wire::Writer::default();
-        seeded.write_bodies(&setup.gadget, &mut bare);
-        let bare = bare.finish();
-        let mut input = lattice::wire::Reader::of(&bare);
-        let read = KeyHalf::read_bodies(&setup.gadget, exponent, &mut input).unwrap();
-        assert!(input.finish().is_ok() && read.rows() == bodies.rows());
-        for ciphertext in turned {
-            assert_eq!(setup.decrypt(&ciphertext), expected, "{family:?}");
-            expected = setup.modulus().shorten(&setup.modulus().substitute(&expected, exponent).unwrap()).unwrap();
-        }
-        let mut short = bytes.clone();
-        short.pop();
-        assert!(SeededKey::from_bytes(&setup.gadget, exponent, &short).is_err());
+        turns::<u64>(Shape { special: 0, base_log2: 16.min(shape.base_log2), ..shape }, family);
     }
+    turns::<u32>(Shape { n: 64, bits: 30, primes: 3, special: 0, base_log2: 15 }, Family::Integer { t: 65537 });
+}
+
+#[test]
+fn chains_refuse_special_primes() {
+    let mut setup = Setup::<u64>::new(
+        Shape { n: 64, bits: 45, primes: 2, special: 1, base_log2: 16 },
+        Family::Integer { t: 65537 },
+        3,
+    );
+    let (exponent, z) = (setup.modulus().id().rotation(1), setup.plaintext());
+    let (key, ciphertext) = (setup.rotation_key(exponent), setup.encrypt(&z));
+    assert!(RotationChain::new(&setup.gadget, ciphertext.a, key.masks(), 7).is_err());
 }
 
 proptest! {

@@ -17,7 +17,8 @@ pub struct BlindRotationKey<W: Word> {
     shape: RotationShape,
     gadget: RingGadget<W>,
     monomials: Monomials<W>,
-    /// The order is step, prime, selector, mask before body, tile of [`TILE`] slots, row: a rotation reads each as one stream of memory.
+    /// The order is step, prime, selector, mask before body, tile of [`TILE`] slots, row: a rotation reads the masks of a selector as one
+    /// stream of memory, and the bodies as another.
     pub(super) rows: Buffer<W>,
 }
 
@@ -182,8 +183,9 @@ impl<W: Word> BlindRotationKey<W> {
             for (digits, left) in digits.chunks_exact(n).zip(left.chunks_exact_mut(pitch)) {
                 plan.forward_signed(digits, &mut left[..n]);
             }
-            let rows: Vec<&[W]> = rows.chunks_exact(terms * n).collect();
-            ring.vectors().sum_tiles(modulus, n, left, &rows, sums);
+            let mut right = [&[][..]; 2 * MAX_SELECTORS];
+            right.iter_mut().zip(rows.chunks_exact(terms * n)).for_each(|(column, rows)| *column = rows);
+            ring.vectors().sum_tiles(modulus, n, left, &right[..columns], sums);
             for ((index, exponents), sums) in active.iter().zip(sums.chunks_exact_mut(columns * pitch)) {
                 let accumulator = &mut accumulators[*index];
                 let parts = if selectors == 1 {

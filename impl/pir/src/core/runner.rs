@@ -198,14 +198,16 @@ impl<'a, P: Protocol> Run<'a, P> {
             .collect()
     }
 
-    /// Replaces the client by one with fresh keys. The server drops the old client's keys before it takes the new ones, so that both are
-    /// never in memory together.
+    /// Replaces the client by one with fresh keys. The old one and its keys with the server are dropped first, so that both are never in
+    /// memory together.
     fn renew_client(&mut self) -> Result<()> {
-        let Self { params, context, parties, workload, .. } = self;
-        let Some((server, client)) = parties else { return Ok(()) };
+        let Some((mut server, old)) = self.parties.take() else { return Ok(()) };
+        drop(old);
         server.forget();
-        *client = ClientSession::<P>::new(params, workload.shape, context)?;
-        client.connect(server, &mut Link::new(P::NAME), context)
+        let mut client = ClientSession::<P>::new(&self.params, self.workload.shape, &mut self.context)?;
+        client.connect(&mut server, &mut Link::new(P::NAME), &mut self.context)?;
+        self.parties = Some((server, client));
+        Ok(())
     }
 
     /// Whether a client can make any number of queries. One that keeps a window of hints changes with its queries, and must make as many

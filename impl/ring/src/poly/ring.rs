@@ -342,6 +342,15 @@ impl<W: Word> Ring<W> {
         out
     }
 
+    /// As [`Self::automorphism_ntt`], of a limb alone.
+    ///
+    /// # Panics
+    /// If the table is for another N, or a slice has not N elements.
+    pub fn automorphism_limb(&self, a: &[W], table: &Automorphism, out: &mut [W]) {
+        assert_eq!(table.n(), self.n, "a table for this N");
+        self.vectors.permute(table.slots(), a, out);
+    }
+
     /// a(X^k) for the automorphism whose [`Automorphism::slots`] are given.
     ///
     /// # Panics

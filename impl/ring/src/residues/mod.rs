@@ -200,7 +200,7 @@ impl Vectors {
     ///
     /// # Panics
     /// If lengths differ or are not multiples of 16, or a slot is out of range.
-    pub fn permute<W: Word>(self, slots: &[u32], a: &[W], out: &mut [W]) {
+    pub(crate) fn permute<W: Word>(self, slots: &[u32], a: &[W], out: &mut [W]) {
         assert!(slots.len() == a.len() && a.len() == out.len() && a.len().is_multiple_of(16));
         W::permute(self, slots, a, out);
     }

@@ -24,7 +24,7 @@ fn measured<P: Protocol>(params: &P::Set, repetitions: u64, warm: bool) -> (Meas
 /// Warm-ups compare records, and change neither messages nor samples.
 fn warm_ups_of<P: Protocol>(params: &P::Set, repetitions: u64) -> u64 {
     let [(alone, _), (warm, before)] = [false, true].map(|warm| measured::<P>(params, repetitions, warm));
-    // How often preprocessing is repeated depends on its seconds.
+    // How often preprocessing and updates are repeated depends on their seconds.
     let samples = |of: &Measured| -> Vec<_> {
         let online = of.phases.iter().filter(|phase| phase.group == Group::Online);
         online.map(|phase| (phase.name.clone(), phase.seconds.len())).collect()

@@ -38,7 +38,7 @@ impl<S: Selector> Server<S> {
 
     /// Some ciphertexts of the answer to a query for these records, and all sums before they are switched.
     pub(super) fn stages(&self, asked: Asked, numbers: &[u64], context: &Context) -> Result<Vec<Stage>> {
-        // The answer comes first, so that it and the other stages are never in memory together.
+        // The answer comes first: what its sums are made of is freed before other stages are made.
         let mut steps = Turns::new(&context.clock);
         let sums = self.selector.answer(&self.matrices, std::slice::from_ref(&asked), &mut steps, 1)?.remove(0);
         let mut stages = self.selector.stages(&self.matrices, &asked, (&self.database, numbers), context)?;

@@ -204,9 +204,11 @@ impl Selector for Engine {
         let found = numbers.iter().filter_map(|number| database.find(*number));
         let items: Vec<usize> = found.map(|index| self.layout.item_of(index)).collect();
         let ones: Vec<usize> = numbers.iter().flat_map(|number| self.layout.ones(self.word_of(*number))).collect();
+        // The bits are made twice, so that they and the operands are never in memory together.
+        let operands = self.operands(self.expand(asked, 1)?, 1)?;
+        let selected = self.select_all((asked, &operands), 0..self.layout.count().min(MOST_ITEMS), 1)?;
+        drop(operands);
         let bits = self.expand(asked, 1)?;
-        let selected =
-            self.select_all((asked, &self.operands(bits.clone(), 1)?), 0..self.layout.count().min(MOST_ITEMS), 1)?;
         let stage = |name, (ciphertext, constant): (Ciphertext, i64)| {
             let mut z = vec![0; self.set.ring.degree];
             z[0] = constant;

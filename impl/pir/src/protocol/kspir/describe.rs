@@ -1,7 +1,7 @@
 //! KSPIR's layout, bytes, memory, operations and RLWE instances.
 
-use bfv::PlainModulus;
-use lattice::{SplitKey, SplitRlwe};
+use bfv::{Family, PlainModulus};
+use lattice::{SplitKey, SplitRing, SplitRlwe};
 use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 
 use super::blocks::{block_work, making_bytes};
@@ -79,7 +79,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
         None => "2 S N log2(q) / 8 k",
     };
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(workload.queries));
-    sizes.memory = load.memory();
+    sizes.memory = load.memory()?;
     sizes.operations = load.operations();
     let baby_samples = count(&[load.baby_keys(), set.baby_shape().rows as u64, set.rlwe.degree as u64]);
     sizes.instances = set.instances(baby_samples);
@@ -124,15 +124,23 @@ impl Load<'_> {
         [key_bytes(self.set, &self.layout), count(&[self.queries, query]), answer]
     }
 
-    /// Bytes of a polynomial modulo q P.
-    fn wide_bytes(&self) -> u64 {
-        RingShape { primes: self.ring.primes + 1, ..self.ring }.poly_bytes()
+    /// The shape of the ring modulo q P.
+    fn key_ring(&self) -> RingShape {
+        RingShape { primes: self.ring.primes + 1, ..self.ring }
+    }
+
+    /// Bytes of what one party makes of the set: the ring modulo q P, of which that of ciphertexts is a part, the slots' modulus, t and its
+    /// inverse, and the rings that open answers.
+    fn table_bytes(&self) -> Result<u64> {
+        let degree = self.ring.degree;
+        let plain = Family::Integer { t: self.set.slot_modulus }.table_bytes(degree)? + 2 * self.ring.poly_bytes();
+        Ok(self.key_ring().table_bytes() + plain + SplitRing::table_bytes(degree))
     }
 
     /// Bytes of a client's keys with the server: masks and bodies of all rows, and the tables of the automorphisms.
     fn key_bytes(&self) -> u64 {
         let (set, layout, poly) = (self.set, &self.layout, self.ring.poly_bytes());
-        let wide = self.wide_bytes();
+        let wide = self.key_ring().poly_bytes();
         // Two tables of words.
         let map = 8 * self.ring.degree as u64;
         let (baby, giant, packing) = (self.baby_keys(), layout.giants() as u64 - 1, u64::from(layout.levels()));
@@ -142,13 +150,13 @@ impl Load<'_> {
             + packing * (2 * set.length(set.packing_gadget) as u64 * poly + map)
     }
 
-    fn memory(&self) -> MemoryMap {
+    fn memory(&self) -> Result<MemoryMap> {
         let Self { set, layout, ring, queries, .. } = *self;
         let (poly, columns, stored) = (ring.poly_bytes(), self.columns() as u64, self.stored_bytes());
         let [key_message, query, answer] = self.message_bytes();
         let server = vec![TableBytes::new("database", stored), TableBytes::new("keys", self.key_bytes())];
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);
-        let wide = self.wide_bytes();
+        let wide = self.key_ring().poly_bytes();
         let digits = set.baby_shape().rows as u64 * wide;
         // Rotations that wait to be stored, what they are made from, and its digits; a sum that has not been divided yet.
         let turned = 2 * poly * layout.baby.min(PolyPairs::TOGETHER) as u64
@@ -168,14 +176,14 @@ impl Load<'_> {
         let secrets = 5 * poly;
         let making = making_bytes(poly, &layout);
         // Both parties have tables of their own.
-        let tables = 2 * ring.table_bytes();
-        MemoryMap {
+        let tables = 2 * self.table_bytes()?;
+        Ok(MemoryMap {
             server,
             client: vec![TableBytes::new("secrets", secrets)],
             peak_bytes: stored
                 .saturating_add(making.max(self.key_bytes().saturating_add(online.max(exchange))))
                 .saturating_add(secrets + tables + PROCESS_BYTES),
-        }
+        })
     }
 
     fn operations(&self) -> serde_json::Map<String, serde_json::Value> {
@@ -203,7 +211,7 @@ impl Load<'_> {
         let cut = if set.baby_keys > 1 { self.bases() } else { 1 };
         let turns = shape.digits_work() * cut.min(baby - 1) + shape.switch_work() * (baby - 1) + ring.moves(2 * baby);
         // Keys are too many to stay in cache: every turn reads its own from memory.
-        let wide = self.wide_bytes();
+        let wide = self.key_ring().poly_bytes();
         let read = Work::of(Kind::KeyBytes, &[baby - 1, 2 * shape.rows as u64, wide]);
         plan.step("answer", "rotations", (turns + read) * queries);
         let vectors = count(&[queries, PolyPairs::bytes_for(ring.degree, ring.primes, layout.baby)]);

@@ -29,11 +29,12 @@ pub struct Engine {
 
 impl Engine {
     pub fn new(set: &Set, shape: Shape, kernel: Kernel) -> Result<Self> {
-        let (ring, key_ring) = (set.rlwe.ring(kernel)?, set.key_ring(kernel)?);
+        let baby = set.baby(&set.key_ring(kernel)?)?;
+        let ring = Arc::clone(baby.ring());
         Ok(Self {
             layout: set.layout(shape)?,
             scheme: set.scheme(&ring)?,
-            baby: set.baby(&key_ring)?,
+            baby,
             giant: RnsGadget::of_integers(&ring, 0, set.giant_gadget.of(&ring)?)?,
             selector: set.selector_gadget.of(&ring)?,
             packing: set.packing_gadget.of(&ring)?,

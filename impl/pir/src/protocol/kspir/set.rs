@@ -98,7 +98,8 @@ impl Set {
 
     /// The decomposition of baby steps; `key_ring` is the ring of their keys.
     pub fn baby(&self, key_ring: &Arc<Ring<u32>>) -> Result<RnsGadget<u32>> {
-        let ring = self.rlwe.ring(key_ring.kernel())?;
+        let ring = key_ring.prefix(self.rlwe.primes().len());
+        let ring = ring.ok_or_else(|| Error::value("modulus", "it has no prime."))?;
         Ok(RnsGadget::of_integers(key_ring, 1, self.baby_gadget.of(&ring)?)?)
     }
 

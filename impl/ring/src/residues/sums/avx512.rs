@@ -9,7 +9,7 @@
 //!
 //! Reading the second-level cache in more than a few streams takes two cycles a line, in any order, with or without
 //! prefetching: at N = 2048 an external product moves 80 lines for 64 slots, 160 cycles against 48 of products (30 %). One stream
-//! takes 1 to 1.4 cycles a line: the order of tiles.
+//! takes 1 to 1.4 cycles a line: in tiles, a column is one.
 
 use super::super::TILE;
 use super::super::combination::{Combination, Target};
