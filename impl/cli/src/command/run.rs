@@ -47,8 +47,8 @@ pub struct Args {
     /// pipe is written into.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// The database: seeded:HEX (record i is the output of a generator), file:PATH (records of W bits back to back), or
-    /// mmap:PATH (the same, mapped; do not shorten the file meanwhile).
+    /// The database: seeded:HEX (record i is the output of a generator), constant:HEX (every byte is that one), file:PATH (records of W bits
+    /// back to back), or mmap:PATH (the same, mapped; do not shorten the file meanwhile).
     #[arg(long, value_name = "SOURCE", default_value = DATABASE)]
     database: String,
     /// A key of 64 bits for each record, a line each, decimal or hexadecimal after 0x: records are asked for by key, and every other key that is

@@ -45,7 +45,7 @@ pub struct Row {
     /// Whether the preprocessed database is built block by block outside the clock, as is necessary if it exceeds memory.
     #[serde(default)]
     pub streamed: bool,
-    /// `seeded:HEX`, `file:PATH` or `mmap:PATH`.
+    /// `seeded:HEX`, `constant:HEX`, `file:PATH` or `mmap:PATH`.
     #[serde(default = "database")]
     pub database: String,
     /// Kernel path: `auto`, `scalar`, `avx2` or `avx512`.
