@@ -11,11 +11,11 @@ PRIMES = [1073692673, 1073668097, 1073651713]
 T = [2056193, 1990657]
 
 
-def description(rotations=512, base_log2=15, primes=PRIMES, n=1400, columns=1 << 15, secret="ternary", **switch):
+def description(rotations=512, base_log2=15, primes=PRIMES, n=1400, columns=1 << 15, secret="ternary", **more):
     """The authors' set at 1 GB, or what is changed of it."""
     digits = sum(-(-p.bit_length() // base_log2) for p in primes)
     layout = {"rotations": rotations, "block_rows": 2 * rotations, "slot_moduli": T, "ring_degree": 4096}
-    layout |= {"automorphism_gadget": {"digits": digits, "base_log2": base_log2, "dropped": 0, "signed": True}} | switch
+    layout |= {"automorphism_gadget": {"digits": digits, "base_log2": base_log2, "dropped": 0, "signed": True}} | more
     layout |= {"rows": 1 << 15, "columns": columns, "entries": columns << 15, "entries_per_record": 1, "scale": 1 << 24}
     layout |= {"plain_modulus": 256, "entry_offset": 128, "records_per_entry": 1}
     lwe = {"dimension": n, "modulus": "2^32", "secret": {"kind": secret}, "error_stddev": sqrt(8)}
@@ -46,6 +46,26 @@ def test_every_turn_adds_a_key_switch():
     one, two, many = (stages(description(rotations=m))["hint"]["variance"] for m in (1, 2, 1024))
     assert two / one > 2**40, "the first turn has no key switch"
     assert many / two == pytest.approx(1024 * 1023 / 2, rel=1e-6)
+
+
+def giant(steps, base_log2):
+    digits = sum(-(-p.bit_length() // base_log2) for p in PRIMES)
+    gadget = {"digits": digits, "base_log2": base_log2, "dropped": 0, "signed": True}
+    return {"giant_steps": steps, "giant_gadget": gadget}
+
+
+def test_giant_steps_repeat_the_products_of_few_turns():
+    """G times the products of B turns; turns of sums add key switches of their own, which no plaintext multiplies."""
+    one = stages(description(rotations=64))["hint"]
+    found = stages(description(rotations=64, **giant(32, 30)))["hint"]
+    assert found["variance"] / one["variance"] == pytest.approx(32, rel=1e-4), "the turns of sums hardly count"
+    assert (found["stddev_bound"] / one["stddev_bound"]) ** 2 == pytest.approx(32**2, rel=1e-3)
+    assert found["variance"] < stages(description(rotations=2048))["hint"]["variance"] / 30
+    # Of single turns, in units of Q: products with the errors of the secret, and 31 key switches of digits of 30 bits.
+    alone = stages(description(rotations=1, **giant(32, 30)))["hint"]["variance"] * (2.0**90 / np.mean(T)) ** 2
+    switches = 31 * 4096 * 8 * 3 * (2.0**30) ** 2 / 12
+    products = 32 * 4096 * np.mean(T) ** 2 / 12 * (8 + 1 / 12)
+    assert alone == pytest.approx(switches + products, rel=0.01)
 
 
 def errors(samples, plaintexts):

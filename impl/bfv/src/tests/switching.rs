@@ -142,7 +142,8 @@ fn turns<W: Word>(shape: Shape, family: Family) {
     let (key_seed, query_seed) = (Seed([7; 16]), Seed([8; 16]));
     let masks = KeyHalf::of_seed(gadget, exponent, key_seed, 0).unwrap();
     let first = server.ring().expand(&query_seed.prg(), 0);
-    let chain = RotationChain::new(gadget, first, &masks, 7).unwrap();
+    let (chain, of_turns) = RotationChain::new(gadget, first, &masks, 7).unwrap();
+    let (sum, of_sum) = RotationChain::of_sum(gadget, of_turns.clone(), &masks).unwrap();
 
     let (mut plaintexts, mut queries, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for client in &mut clients {
@@ -174,12 +175,20 @@ fn turns<W: Word>(shape: Shape, family: Family) {
     assert!(chain.turns(gadget, 6, &all[6], &keys).unwrap().is_empty(), "the last of the chain");
     assert!(chain.turns(gadget, 7, &all[6], &keys).is_err(), "beyond the chain");
     assert!(chain.turns(gadget, 0, &all[0][1..], &keys).is_err(), "a body for each key");
+    // Ciphertext i of the chain, turned 6 - i times more, is the last of the chain: their sum is seven times that.
+    let sums = sum.sum(gadget, all.clone(), &keys).unwrap();
+    assert!(sum.sum(gadget, all[1..].to_vec(), &keys).is_err(), "a body for each mask");
     for (number, (client, mut expected)) in clients.iter_mut().zip(plaintexts).enumerate() {
-        for (a, bodies) in chain.masks().iter().zip(&all) {
+        let mut last = Vec::new();
+        for (a, bodies) in of_turns.iter().zip(&all) {
             assert_eq!(client.decrypt(&Rlwe { a: a.clone(), b: bodies[number].clone() }), expected, "{family:?}");
             let modulus = client.modulus();
+            last = expected.clone();
             expected = modulus.shorten(&modulus.substitute(&expected, exponent).unwrap()).unwrap();
         }
+        let seven: Vec<i64> = last.iter().map(|x| 7 * x).collect();
+        let sum = client.decrypt(&Rlwe { a: of_sum.clone(), b: sums[number].clone() });
+        assert_eq!(sum, client.modulus().shorten(&seven).unwrap(), "{family:?}");
     }
 }
 

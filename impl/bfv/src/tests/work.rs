@@ -42,7 +42,7 @@ fn transforms_are_counted() {
         check(n, &switch.switch_work(), || drop(gadget.switch(&digits, &ciphertext.b, &key).unwrap()));
         check(n, &switch.automorphism_work(), || drop(gadget.automorphism(&ciphertext, &key).unwrap()));
         if shape.special == 0 {
-            let chain = || RotationChain::new(gadget, ciphertext.a.clone(), key.masks(), 4).unwrap();
+            let chain = || RotationChain::new(gadget, ciphertext.a.clone(), key.masks(), 4).unwrap().0;
             check(n, &switch.chain_work(4), || drop(chain()));
             let chain = chain();
             let keys = ChainKeys::new(gadget, vec![key.bodies().clone()]).unwrap();

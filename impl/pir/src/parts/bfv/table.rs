@@ -9,7 +9,7 @@ use crate::core::{Error, ErrorSize, FINGERPRINT_BYTES, LweInstance, Result, Secr
 use crate::parts::ring_matrix::{MAX_STDDEV, check_secret, product_text};
 
 /// Bits of the largest prime.
-pub(super) const MAX_PRIME_BITS: u32 = 31;
+pub const MAX_PRIME_BITS: u32 = 31;
 
 /// A table of ciphertexts over Z_q[X]/(X^N + 1), whose keys are modulo q P.
 pub trait RingTable {
@@ -58,7 +58,12 @@ pub trait RingTable {
 
     /// Digits of a mask, rows of a key: residues modulo each prime of q are cut into digits of their own.
     fn digits(&self) -> usize {
-        let digits = |prime: &u64| (u64::BITS - prime.leading_zeros()).div_ceil(self.digit_bits()) as usize;
+        self.digits_of(self.digit_bits())
+    }
+
+    /// Digits of a mask where a digit has that many bits.
+    fn digits_of(&self, digit_bits: u32) -> usize {
+        let digits = |prime: &u64| (u64::BITS - prime.leading_zeros()).div_ceil(digit_bits) as usize;
         self.primes().iter().map(digits).sum()
     }
 

@@ -42,7 +42,7 @@ impl Client {
         self.public.as_ref().ok_or_else(|| Error::message("seed", "it must be fetched before a query."))
     }
 
-    /// The bodies of the encrypted secrets and of the rotation key.
+    /// The bodies of the encrypted secrets and of the rotation keys.
     fn keys(&self, public: &Public, secret: &[u32], key: &RlweKey<u32>, context: &mut Context) -> Result<Vec<u8>> {
         let ([_, error], rng) = (&self.errors, &mut context.rng);
         let mut out = Writer::with_capacity(key_bytes(&self.set) as usize);
@@ -51,9 +51,11 @@ impl Client {
             let plaintext = Zeroizing::new(scheme.modulus().encode(&self.layout.secret(secret, t))?);
             out.write_poly(&public.ring, &scheme.encrypt(key, &plaintext, error, &mut masks, rng)?.b);
         }
-        let (gadget, exponent) = (&public.gadget, public.exponent());
-        let rotation = SeededKey::automorphism(gadget, key, exponent, error, &mut public.key_masks(), rng)?;
-        rotation.write_bodies(gadget, &mut out);
+        for rotation in &public.rotations {
+            let (gadget, exponent) = (&rotation.gadget, rotation.exponent);
+            let rotation = SeededKey::automorphism(gadget, key, exponent, error, &mut rotation.masks(), rng)?;
+            rotation.write_bodies(gadget, &mut out);
+        }
         Ok(out.finish())
     }
 

@@ -25,19 +25,24 @@ numbers! {
         block_rows: usize = layout.block_rows,
         blocks: usize = layout.blocks(),
         blocks_rebuilt: u64 = touched,
-        rotations: usize = layout.terms(),
+        rotations: usize = layout.babies,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        giant_steps: Option<usize> = set.giant.map(|_| layout.giants()),
         slot_moduli: Vec<u64> = set.ring.slot_moduli.clone(),
         ring_degree: usize = set.ring.degree,
-        automorphism_gadget: GadgetNumbers = GadgetNumbers::new(
-            Gadget { base_log2: set.ring.digit_bits, dropped: 0, digits: Digits::Balanced },
-            set.ring.digits(),
-        ),
+        automorphism_gadget: GadgetNumbers = gadget(set, set.ring.digit_bits),
+        #[serde(skip_serializing_if = "Option::is_none")]
+        giant_gadget: Option<GadgetNumbers> = set.giant.map(|giant| gadget(set, giant.digit_bits)),
         #[serde(skip_serializing_if = "Option::is_none")]
         mask_modulus: Option<u64> = set.switch.map(|switch| switch.mask_modulus),
         #[serde(skip_serializing_if = "Option::is_none")]
         body_modulus: Option<u64> = set.switch.map(|switch| switch.body_modulus),
         quoted_answer_bytes: u64 = quoted_answer_bytes(set, layout),
     }
+}
+
+fn gadget(set: &Set, base_log2: u32) -> GadgetNumbers {
+    GadgetNumbers::new(Gadget { base_log2, dropped: 0, digits: Digits::Balanced }, set.ring.digits_of(base_log2))
 }
 
 /// The answer by the formula from which InsPIRe's tables are: two ciphertexts modulo Q for every N rows and for N more, and a word a row.
@@ -54,7 +59,11 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     let (queries, columns) = (workload.queries, layout.linear.columns as u64);
     let [keys, answer] = [key_bytes(set), answer_bytes(set, &layout)].map(|bytes| count(&[bytes, queries]));
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    sizes.message("keys", Direction::Upload, "query", keys, "(2 + l) N log2(Q) k / 8", Some(queries));
+    let formula = match set.giant {
+        Some(_) => "(2 + l + l_g) N log2(Q) k / 8",
+        None => "(2 + l) N log2(Q) k / 8",
+    };
+    sizes.message("keys", Direction::Upload, "query", keys, formula, Some(queries));
     sizes.message("query", Direction::Upload, "query", count(&[4, columns, queries]), "4 columns k", Some(queries));
     let formula = if set.switch.is_some() {
         "(4 rows + 2 ceil(rows / B) N (log2(q_a) + log2(q_b)) / 8) k"
@@ -64,7 +73,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
     sizes.memory = load.memory()?;
     sizes.operations = load.operations(workload);
-    let samples = (set.ring.slot_moduli.len() + set.ring.digits()) as u64 * set.ring.degree as u64;
+    let samples = count(&[set.key_polynomials() as u64, set.ring.degree as u64]);
     sizes.instances = vec![
         set.lwe.instance("query", columns, "the column of the record asked for"),
         set.ring.instance("keys", set.ring.primes(), Some(samples), "the secret of the query"),
@@ -90,9 +99,9 @@ impl Load<'_> {
 
     /// Bytes of the plaintexts of some blocks for one modulus of slots, and of a vector of the turns of a segment.
     fn matrix_bytes(&self, blocks: usize) -> (u64, u64) {
-        let (n, primes, terms) = (self.ring.degree, self.ring.primes, self.layout.terms());
+        let (n, primes, layout) = (self.ring.degree, self.ring.primes, &self.layout);
         (
-            PolyMatrix::bytes_for(n, primes, terms, blocks),
+            PolyMatrix::bytes_for(n, primes, layout.babies, layout.columns_of(0..blocks).len()),
             PolyVector::<1>::bytes_for(n, primes, segment_turns(&self.layout)),
         )
     }
@@ -101,39 +110,47 @@ impl Load<'_> {
     fn product(&self, blocks: usize, vectors: u64) -> Work {
         let (layout, turns) = (&self.layout, segment_turns(&self.layout));
         let (matrix, vector) = self.matrix_bytes(blocks);
-        let bytes = matrix.saturating_add(count(&[(layout.terms() / turns) as u64, vectors, vector]));
-        PolyMatrix::multiply_work(self.ring, (layout.terms(), blocks), vectors, bytes)
+        let bytes = matrix.saturating_add(count(&[(layout.babies / turns) as u64, vectors, vector]));
+        let columns = layout.columns_of(0..blocks).len();
+        PolyMatrix::multiply_work(self.ring, (layout.babies, columns), vectors, bytes)
     }
 
-    /// Bytes of the digits of a chain of turns.
+    /// The chains of one modulus of slots, those of turns and of sums: how many, the ciphertexts of each, and how they are rotated.
+    fn chains(&self) -> Vec<(u64, u64, SwitchShape)> {
+        let numbers = [(1, self.layout.babies), (self.layout.blocks(), self.layout.giants())];
+        let rotations = self.set.rotations();
+        numbers.iter().zip(rotations).map(|((chains, length), key)| (*chains as u64, *length as u64, key)).collect()
+    }
+
+    /// Bytes of the digits of the chains of one modulus of slots.
     fn digit_bytes(&self) -> u64 {
-        count(&[self.layout.terms() as u64 - 1, self.set.ring.digits() as u64, self.ring.poly_bytes()])
-    }
-
-    fn switching(&self) -> SwitchShape {
-        self.set.ring.switch_shape()
+        let bytes = |(chains, length, key): &(u64, u64, SwitchShape)| {
+            count(&[*chains, length - 1, key.rows as u64, self.ring.poly_bytes()])
+        };
+        self.chains().iter().map(bytes).fold(0, u64::saturating_add)
     }
 
     fn memory(&self) -> Result<MemoryMap> {
         let Self { set, layout, ring, queries, .. } = *self;
-        let (linear, blocks, terms) = (layout.linear, layout.blocks() as u64, layout.terms() as u64);
+        let (linear, blocks, giants) = (layout.linear, layout.blocks() as u64, layout.giants() as u64);
         let (rows, columns, n) = (linear.rows as u64, linear.columns as u64, set.lwe.dimension as u64);
         let (matrix, vector) = self.matrix_bytes(layout.blocks());
-        let chain = terms * ring.poly_bytes() + self.digit_bytes();
+        let chains = layout.babies as u64 * ring.poly_bytes() + self.digit_bytes();
         let server = vec![
             TableBytes::new("database", linear.stored_bytes()),
             TableBytes::new("hint", count(&[4, rows, n])),
             TableBytes::new("hint in slots", count(&[self.moduli(), matrix])),
-            TableBytes::new("rotations", count(&[self.moduli(), chain])),
+            TableBytes::new("rotations", count(&[self.moduli(), chains])),
             TableBytes::new("answer masks", count(&[self.moduli(), blocks, set.answer_bytes()[0]])),
         ];
         let group = GROUP.min(layout.blocks()) as u64;
-        let made = Skewed::bytes(&layout) + (CHUNK as u64).min(terms) * ring.poly_bytes();
-        let making = (group * made).max(vector + 3 * group * ring.poly_bytes());
-        // Keys as received and as polynomials with their images, queries in three forms, the turns, the sums, and the answers twice.
-        let keys = 2 * key_bytes(set) + 2 * (self.moduli() + set.ring.digits() as u64) * ring.poly_bytes();
+        let made = Skewed::bytes(&layout) + (CHUNK as u64).min(layout.terms() as u64) * ring.poly_bytes();
+        let making = (group * made).max(vector + 3 * group * giants * ring.poly_bytes());
+        // Keys as received and as polynomials with their images, queries in three forms, the turns, the sums of all blocks and those of one
+        // as polynomials, and the answers three times.
+        let keys = 2 * key_bytes(set) + 2 * set.key_polynomials() as u64 * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
-        let sums = count(&[self.moduli(), queries, blocks, ring.poly_bytes()]);
+        let sums = count(&[self.moduli() * (giants + 1) * blocks + giants, queries, ring.poly_bytes()]);
         // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and what made the plaintexts of each modulus.
         let online = count(&[queries + u64::from(queries > 1), each])
             .saturating_add(count(&[self.moduli(), group, made]))
@@ -161,9 +178,9 @@ impl Load<'_> {
         let plaintext = PlainModulus::integer_slots_work(self.ring.degree)
             + Scheme::<u32>::prepare_work(self.ring)
             + Work::of(Kind::MovedSlots, &[self.ring.primes as u64 + 1, degree]);
-        let columns = usize::try_from(blocks).unwrap_or(usize::MAX);
-        let masks = self.product(columns, 1);
-        ((skewed + plaintext * terms as u64 + self.switched()) * blocks + masks) * self.moduli()
+        let sums = self.chains().get(1).map(|(_, giants, key)| key.chain_work(*giants)).unwrap_or_default();
+        let masks = self.product(usize::try_from(blocks).unwrap_or(usize::MAX), 1);
+        ((skewed + plaintext * terms as u64 + sums + self.switched()) * blocks + masks) * self.moduli()
     }
 
     /// The work of switching half a ciphertext of an answer.
@@ -175,14 +192,14 @@ impl Load<'_> {
         let Self { set, layout, ring, queries, .. } = *self;
         let (linear, degree, n) = (layout.linear, ring.degree as u64, set.lwe.dimension as u64);
         let (rows, columns, stored) = (linear.rows as u64, linear.columns as u64, linear.stored_bytes());
-        let (terms, blocks, moduli) = (layout.terms() as u64, layout.blocks() as u64, self.moduli());
-        let polynomials = moduli + set.ring.digits() as u64;
+        let (babies, blocks, moduli) = (layout.babies as u64, layout.blocks() as u64, self.moduli());
+        let polynomials = set.key_polynomials() as u64;
         let mut plan = Plan::default();
         let conversions = if linear.code.is_packed() { 0 } else { linear.entries() };
         plan.phase("encode", [(Kind::BytesWritten, stored), (Kind::DigitConversions, conversions)].into());
         let hint = [(Kind::PrgBytes, 4 * columns * n), (Kind::AllocatedBytes, 4 * rows * n)];
         plan.phase("hint", matmul_work(rows, columns, n) + hint.into());
-        plan.phase("rotations", self.switching().chain_work(terms) * moduli);
+        plan.phase("rotations", set.ring.switch_shape().chain_work(babies) * moduli);
         plan.phase("blocks", self.making(blocks));
 
         let sent = [
@@ -195,14 +212,18 @@ impl Load<'_> {
         plan.phase("query", encrypt_zero_work(columns, n, queries) + encrypted + sent.into());
 
         let read = columns + polynomials * degree * ring.primes as u64;
-        let parsed = Work::of(Kind::WordsRead, &[read, queries]) + ring.moves(set.ring.digits() as u64) * queries;
+        let parsed = Work::of(Kind::WordsRead, &[read, queries]) + ring.moves(polynomials - moduli) * queries;
         plan.step("answer", "parse", parsed);
         plan.step(
             "answer",
             "product",
             matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries),
         );
-        let turns = self.switching().chain_bodies_work(terms) * queries + ring.moves(terms) * queries;
+        // Turns are stored as vectors; sums are taken from them, turned and added.
+        let chain = |(chains, length, key): (u64, u64, SwitchShape)| {
+            (key.chain_bodies_work(length) + ring.moves(length)) * count(&[chains, queries])
+        };
+        let turns = self.chains().into_iter().map(chain).fold(Work::default(), |sum, work| sum + work);
         plan.step("answer", "rotations", (turns + Work::of(Kind::BytesRead, &[self.digit_bytes()])) * moduli);
         plan.step("answer", "blocks", self.product(layout.blocks(), queries) * moduli);
         let words = rows + moduli * blocks * set.answer_bytes().iter().sum::<u64>() / 4;

@@ -3,6 +3,9 @@
 //! Slots are two rows of N/2 places; slot i is place i mod N/2. A block of B rows of H has M = B/2 plaintexts. Slot i of plaintext j holds
 //! the entry of row i mod B and column i + j + [i >= N/2] B/2 modulo N/2, and meets the secret's coefficient of that number: slot i of the
 //! encrypted secret holds coefficient i + [i >= N/2] B/2, which turning by j moves there. So the slots that are r modulo B sum to <H[r], s>.
+//!
+//! Plaintext j is multiplied with the secret turned by j modulo the number of baby steps, and their sum turned by the rest of j, the giant
+//! step. So the plaintext lies turned back by as much.
 
 use ring::Modulus;
 use zeroize::Zeroizing;
@@ -19,12 +22,17 @@ pub struct Layout {
     pub block_rows: usize,
     /// N: slots of a plaintext.
     pub slots: usize,
+    /// Turns of the secret, a power of two up to the number of plaintexts of a block.
+    pub babies: usize,
 }
 
 impl Layout {
-    /// Blocks are not longer than the least power of two that holds all rows.
-    pub fn new(linear: lwe_matrix::Layout, block_rows: usize, slots: usize) -> Self {
-        Self { linear, block_rows: block_rows.min(linear.rows.next_power_of_two().max(2)), slots }
+    /// Blocks are not longer than the least power of two that holds all rows. Without `baby_steps` the secret is turned once for each
+    /// plaintext of a block.
+    pub fn new(linear: lwe_matrix::Layout, block_rows: usize, slots: usize, baby_steps: Option<usize>) -> Self {
+        let block_rows = block_rows.min(linear.rows.next_power_of_two().max(2));
+        let terms = block_rows / 2;
+        Self { linear, block_rows, slots, babies: baby_steps.map_or(terms, |steps| steps.min(terms)) }
     }
 
     /// Number of blocks.
@@ -32,9 +40,24 @@ impl Layout {
         self.linear.rows.div_ceil(self.block_rows)
     }
 
-    /// M: plaintexts of a block, one for each turn of the secret.
+    /// M: plaintexts of a block.
     pub fn terms(&self) -> usize {
         self.block_rows / 2
+    }
+
+    /// Sums of a block that are turned one after the other and added.
+    pub fn giants(&self) -> usize {
+        self.terms() / self.babies
+    }
+
+    /// The column, of the matrix of plaintexts, of plaintext `term` of a block.
+    pub fn column_of(&self, block: usize, term: usize) -> usize {
+        (block + 1) * self.giants() - 1 - term / self.babies
+    }
+
+    /// The columns of some blocks.
+    pub fn columns_of(&self, blocks: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        blocks.start * self.giants()..blocks.end * self.giants()
     }
 
     /// The blocks that hold part of a record.
@@ -128,9 +151,9 @@ impl Skewed {
         (layout.slots / 2 * layout.block_rows * size_of::<u32>()) as u64
     }
 
-    /// The slots of plaintext `term`.
+    /// The slots of plaintext `term`, turned back by its giant step.
     pub fn slots(&self, term: usize) -> Vec<u64> {
-        let Layout { block_rows, slots, .. } = self.layout;
+        let Layout { block_rows, slots, babies, .. } = self.layout;
         let run = block_rows.min(slots / 2);
         let mut out = Vec::with_capacity(slots);
         for first in (0..slots).step_by(run) {
@@ -138,6 +161,7 @@ impl Skewed {
             let line = (self.layout.column(first, term) + slots - row) % (slots / 2);
             out.extend(self.entries[line * block_rows + row..][..run].iter().map(|x| u64::from(*x)));
         }
+        out.chunks_exact_mut(slots / 2).for_each(|row| row.rotate_right(term - term % babies));
         out
     }
 }

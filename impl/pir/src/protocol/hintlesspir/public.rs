@@ -1,4 +1,4 @@
-//! What server and clients derive from the public seed: the LWE matrix, and the masks of the encrypted secret and of the rotation key.
+//! What server and clients derive from the public seed: the LWE matrix, and the masks of the encrypted secret and of the rotation keys.
 
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use lattice::lwe::PublicMatrix;
 use ring::{Kernel, Modulus, Ring, Seed};
 
 use super::Set;
+use super::set::Giant;
 use crate::core::Result;
 use crate::parts::bfv::RingTable;
 
@@ -17,8 +18,8 @@ pub struct Public {
     pub matrix: PublicMatrix,
     /// The ring of ciphertexts.
     pub ring: Arc<Ring<u32>>,
-    /// The decomposition of masks.
-    pub gadget: RnsGadget<u32>,
+    /// The rotations: of the secret, and of sums where they are rotated.
+    pub rotations: Vec<Rotation>,
     /// The scheme of each modulus of slots.
     pub schemes: Vec<Scheme<u32>>,
     /// t1 and t2.
@@ -26,38 +27,58 @@ pub struct Public {
     seed: Seed,
 }
 
+/// A rotation of slots, the masks of whose key come from a seed.
+pub struct Rotation {
+    /// The decomposition of masks.
+    pub gadget: RnsGadget<u32>,
+    /// That of its automorphism.
+    pub exponent: u64,
+    seed: Seed,
+}
+
+impl Rotation {
+    /// The masks of its key.
+    pub fn masks(&self) -> Masks {
+        Masks::new(self.seed)
+    }
+
+    /// The masks of its key, as the server uses them.
+    pub fn key_half(&self) -> Result<KeyHalf<u32>> {
+        Ok(KeyHalf::of_seed(&self.gadget, self.exponent, self.seed, 0)?)
+    }
+}
+
 impl Public {
     pub fn new(set: &Set, seed: Seed, kernel: Kernel) -> Result<Self> {
-        let gadget = set.ring.gadget(kernel)?;
-        let ring = gadget.ring().clone();
+        let baby = set.ring.gadget(kernel)?;
+        let ring = baby.ring().clone();
+        let schemes = set.ring.schemes(&ring)?;
+        let rotation = |gadget, places, purpose| {
+            let exponent = schemes.first().map_or(1, |scheme| scheme.modulus().id().rotation(places));
+            Rotation { gadget, exponent, seed: seed.derive(purpose) }
+        };
+        let mut rotations = vec![rotation(baby, 1, "rotation")];
+        if let Some(Giant { baby_steps, digit_bits }) = set.giant {
+            rotations.push(rotation(RnsGadget::new(&ring, 0, digit_bits)?, baby_steps, "giant step"));
+        }
         Ok(Self {
             matrix: PublicMatrix::new(seed.derive("matrix"), set.lwe.dimension),
-            gadget,
-            schemes: set.ring.schemes(&ring)?,
+            rotations,
+            schemes,
             moduli: set.ring.slot_moduli.iter().map(|t| Modulus::new(*t)).collect::<std::result::Result<_, _>>()?,
             ring,
             seed,
         })
     }
 
-    /// The automorphism that turns both rows of slots by one place.
-    pub fn exponent(&self) -> u64 {
-        self.schemes.first().map_or(1, |scheme| scheme.modulus().id().rotation(1))
+    /// The rotation of sums; without giant steps there is none, and that of the secret stands for it.
+    pub fn of_sums(&self) -> &Rotation {
+        &self.rotations[self.rotations.len() - 1]
     }
 
     /// The masks of the encrypted secrets, one for each modulus of slots.
     pub fn secret_masks(&self) -> Masks {
         Masks::new(self.seed.derive("secret"))
-    }
-
-    /// The masks of the rotation key.
-    pub fn key_masks(&self) -> Masks {
-        Masks::new(self.seed.derive("rotation"))
-    }
-
-    /// The masks of the rotation key, as the server uses them.
-    pub fn key_half(&self) -> Result<KeyHalf<u32>> {
-        Ok(KeyHalf::of_seed(&self.gadget, self.exponent(), self.seed.derive("rotation"), 0)?)
     }
 
     /// The mask of the secret that is encrypted for the slot modulus of that number.

@@ -33,15 +33,17 @@ pub struct Server {
     blocks: Vec<Blocks>,
 }
 
-/// A query's keys: the bodies of the encrypted secret, one for each modulus of slots, and of the rotation key.
+/// The keys of all queries.
 struct Keys {
-    secrets: Vec<Poly<u32, Ntt>>,
-    rotation: KeyHalf<u32>,
+    /// For each modulus of slots, the bodies of the encrypted secrets.
+    secrets: Vec<Vec<Poly<u32, Ntt>>>,
+    /// For each rotation, the bodies of its keys.
+    rotations: Vec<Vec<KeyHalf<u32>>>,
 }
 
 /// Bytes of the message `keys`: bodies modulo Q in the NTT domain.
 pub(super) fn key_bytes(set: &Set) -> u64 {
-    (set.ring.slot_moduli.len() + set.ring.digits()) as u64 * set.ring.wire_bytes()
+    set.key_polynomials() as u64 * set.ring.wire_bytes()
 }
 
 /// Bytes of the answer to a query.
@@ -51,18 +53,23 @@ pub(super) fn answer_bytes(set: &Set, layout: &Layout) -> u64 {
 }
 
 impl Server {
-    fn parse(&self, requests: &[Request]) -> Result<(Vec<Vec<u32>>, Vec<Keys>)> {
-        let (mut queries, mut keys) = (Vec::new(), Vec::new());
+    fn parse(&self, requests: &[Request]) -> Result<(Vec<Vec<u32>>, Keys)> {
+        let Public { ring, rotations, moduli, .. } = &self.public;
+        let mut keys = Keys {
+            secrets: moduli.iter().map(|_| Vec::new()).collect(),
+            rotations: rotations.iter().map(|_| Vec::new()).collect(),
+        };
+        let mut queries = Vec::new();
         let parts = [("keys", key_bytes(&self.set) as usize), ("query", 4 * self.layout.linear.columns)];
         for_each_query(NAME, requests, &parts, |parts| {
             let mut input = Reader::of(parts[0]);
-            let secrets =
-                self.blocks.iter().map(|_| input.poly(&self.public.ring)).collect::<std::result::Result<_, _>>();
-            let rotation = KeyHalf::read_bodies(&self.public.gadget, self.public.exponent(), &mut input);
-            keys.push(Keys {
-                secrets: secrets.map_err(Error::in_message("keys"))?,
-                rotation: rotation.map_err(Error::in_message("keys"))?,
-            });
+            for secrets in &mut keys.secrets {
+                secrets.push(input.poly(ring).map_err(Error::in_message("keys"))?);
+            }
+            for (rotation, halves) in rotations.iter().zip(&mut keys.rotations) {
+                let half = KeyHalf::read_bodies(&rotation.gadget, rotation.exponent, &mut input);
+                halves.push(half.map_err(Error::in_message("keys"))?);
+            }
             let word = |bytes: &[u8]| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
             queries.push(parts[1].chunks_exact(4).map(word).collect());
             Ok(())
@@ -78,13 +85,13 @@ impl Server {
         keys: &ChainKeys<u32>,
         (bodies, vectors): (&mut Vec<Poly<u32, Ntt>>, &mut [PolyVector<1>]),
     ) -> Result<()> {
-        let chain = &self.blocks[number].chain;
+        let (chain, gadget) = (&self.blocks[number].chain, &self.public.rotations[0].gadget);
         let count = segment_turns(&self.layout);
         for first in (0..count).step_by(PolyVector::<1>::TOGETHER) {
             let turns = first..count.min(first + PolyVector::<1>::TOGETHER);
             let mut turned: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(turns.len());
             for turn in turns.step_by(RotationChain::<u32>::TOGETHER) {
-                let next = chain.turns(&self.public.gadget, segment * count + turn, bodies, keys)?;
+                let next = chain.turns(gadget, segment * count + turn, bodies, keys)?;
                 turned.push(std::mem::take(bodies));
                 turned.extend(next);
                 // The next ones are made from the last of these.
@@ -99,20 +106,35 @@ impl Server {
         Ok(())
     }
 
-    /// For each modulus of slots and each query, the sums of every block: plaintexts times turns.
-    fn sums(&self, keys: Vec<Keys>, context: &Context) -> Result<Vec<Vec<PolyVector<1>>>> {
-        let (ring, threads, mut turns) = (&self.public.ring, context.threads, Turns::new(&context.clock));
-        let count = segment_turns(&self.layout);
-        let secrets = |number: usize| keys.iter().map(|keys| keys.secrets[number].clone()).collect();
-        let mut bodies: Vec<Vec<Poly<u32, Ntt>>> = (0..self.blocks.len()).map(secrets).collect();
-        let vectors = || keys.iter().map(|_| Ok(PolyVector::zero(ring, count)?)).collect::<Result<Vec<_>>>();
-        let mut vectors = self.blocks.iter().map(|_| vectors()).collect::<Result<Vec<_>>>()?;
-        let keys = ChainKeys::new(&self.public.gadget, keys.into_iter().map(|keys| keys.rotation).collect())?;
+    /// The bodies of a block's answer to every query, from its sums.
+    fn add_up(
+        &self,
+        (number, block): (usize, usize),
+        sums: &[PolyVector<1>],
+        keys: &ChainKeys<u32>,
+    ) -> Result<Vec<Poly<u32, Ntt>>> {
+        let mut steps: Vec<Vec<_>> = (0..self.layout.giants()).map(|_| Vec::with_capacity(sums.len())).collect();
+        for sums in sums {
+            let of_query = sums.tuples(self.layout.columns_of(block..block + 1))?;
+            steps.iter_mut().zip(of_query).for_each(|(step, [body])| step.push(body));
+        }
+        Ok(self.blocks[number].answers[&block].chain.sum(&self.public.of_sums().gadget, steps, keys)?)
+    }
+
+    /// The bodies of the answers to every query, block after block for one modulus of slots after the other.
+    fn bodies(&self, keys: Keys, context: &Context) -> Result<Vec<Vec<Poly<u32, Ntt>>>> {
+        let (Public { ring, rotations, .. }, threads) = (&self.public, context.threads);
+        let (mut turns, count) = (Turns::new(&context.clock), segment_turns(&self.layout));
+        let (mut bodies, rotation_keys) = (keys.secrets, rotations.iter().zip(keys.rotations));
+        let keys = rotation_keys.map(|(rotation, halves)| Ok(ChainKeys::new(&rotation.gadget, halves)?));
+        let keys = keys.collect::<Result<Vec<_>>>()?;
+        let vectors = |secrets: &Vec<_>| secrets.iter().map(|_| Ok(PolyVector::zero(ring, count)?)).collect();
+        let mut vectors = bodies.iter().map(vectors).collect::<Result<Vec<Vec<_>>>>()?;
         let mut sums: Vec<Vec<_>> = self.blocks.iter().map(|_| Vec::new()).collect();
-        for segment in 0..self.layout.terms() / count {
+        for segment in 0..self.layout.babies / count {
             turns.time("answer_rotations", || {
                 let all = bodies.iter_mut().zip(vectors.iter_mut().map(Vec::as_mut_slice)).enumerate();
-                side_by_side(all, threads, |(number, state)| self.turn(number, segment, &keys, state))
+                side_by_side(all, threads, |(number, state)| self.turn(number, segment, &keys[0], state))
             })?;
             turns.time("answer_blocks", || -> Result<()> {
                 for ((blocks, vectors), sums) in self.blocks.iter().zip(&vectors).zip(&mut sums) {
@@ -122,8 +144,12 @@ impl Server {
                 Ok(())
             })?;
         }
+        let answers = turns.time("answer_rotations", || {
+            let places = (0..sums.len()).flat_map(|number| (0..self.layout.blocks()).map(move |block| (number, block)));
+            side_by_side(places, threads, |place| self.add_up(place, &sums[place.0], &keys[keys.len() - 1]))
+        });
         turns.finish(Group::Online);
-        Ok(sums)
+        answers
     }
 
     /// Makes blocks again, or for the first time.
@@ -164,8 +190,8 @@ impl protocol::Server for Server {
             TableBytes::new("database", self.database.stored_bytes()),
             TableBytes::of("hint", [size_of_val::<[u32]>(&self.hint)]),
             TableBytes::new("hint in slots", bytes(Blocks::plaintext_bytes)),
-            TableBytes::new("rotations", bytes(|blocks| blocks.chain.bytes() as u64)),
-            TableBytes::new("answer masks", bytes(|blocks| blocks.mask_bytes() as u64)),
+            TableBytes::new("rotations", bytes(Blocks::rotation_bytes)),
+            TableBytes::new("answer masks", bytes(Blocks::mask_bytes)),
         ]
     }
 
@@ -179,7 +205,7 @@ impl protocol::Server for Server {
         let (queries, keys) = clock.time("answer_parse", Group::Online, || self.parse(requests))?;
         let products =
             clock.time("answer_product", Group::Online, || self.database.product(&queries, context.kernel, threads))?;
-        let sums = self.sums(keys, context)?;
+        let bodies = self.bodies(keys, context)?;
         let modulus = self.set.switch.map(|switch| switch.body_modulus);
         clock.time("answer_write", Group::Online, || {
             answers(NAME, requests, answer_bytes(&self.set, &self.layout) as usize, |k, out| {
@@ -187,11 +213,10 @@ impl protocol::Server for Server {
                 words.chunks_exact_mut(4).zip(&products[k]).for_each(|(out, word)| {
                     out.copy_from_slice(&word.to_le_bytes());
                 });
-                for (blocks, sums) in self.blocks.iter().zip(&sums) {
-                    for (mask, [body]) in blocks.masks.iter().zip(sums[k].tuples(0..blocks.masks.len())?) {
-                        for half in [mask, &write_half(&self.public.ring, body, modulus)] {
-                            out.split_off_mut(..half.len()).unwrap_or_default().copy_from_slice(half);
-                        }
+                let blocks = self.blocks.iter().flat_map(|blocks| blocks.answers.values());
+                for (answer, bodies) in blocks.zip(&bodies) {
+                    for half in [&answer.mask, &write_half(&self.public.ring, bodies[k].clone(), modulus)] {
+                        out.split_off_mut(..half.len()).unwrap_or_default().copy_from_slice(half);
                     }
                 }
                 Ok(())

@@ -1,10 +1,11 @@
 //! HintlessPIR's parameter set.
 
+use bfv::SwitchShape;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::core::{Error, ParameterSet, Result, Shape, in_range, power_of_two};
-use crate::parts::bfv::{BfvRing, RingTable, Switch, half_bytes};
+use crate::parts::bfv::{BfvRing, MAX_PRIME_BITS, RingTable, Switch, half_bytes};
 use crate::parts::lwe_matrix::{Lwe, PlainModuli, Tiling};
 use crate::parts::ring_matrix::check_secret;
 
@@ -25,9 +26,22 @@ pub struct Set {
     pub plain_moduli: PlainModuli,
     /// Encryption of the LWE secret, modulo two primes t1 and t2.
     pub ring: BfvRing,
+    /// Rotations of sums of products; absent: every product has a rotation of the secret of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub giant: Option<Giant>,
     /// Moduli of the ciphertexts of an answer; absent: they stay modulo Q.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub switch: Option<Switch>,
+}
+
+/// The `[giant]` table: a block's products, S at a time, are summed up and the sums rotated.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Giant {
+    /// Baby steps S: rotations of the secret, a power of two up to half the ring degree.
+    pub baby_steps: usize,
+    /// Bits of a digit of the key that rotates by S places.
+    pub digit_bits: u32,
 }
 
 impl ParameterSet for Set {
@@ -46,6 +60,10 @@ impl ParameterSet for Set {
             );
             return Err(Error::value("lwe.dimension", problem));
         }
+        if let Some(Giant { baby_steps, digit_bits }) = self.giant {
+            power_of_two("giant.baby_steps", baby_steps, 1..=self.ring.degree / 2, ", half the ring degree")?;
+            in_range("giant.digit_bits", digit_bits, 2..=MAX_PRIME_BITS)?;
+        }
         let largest = self.ring.slot_moduli.iter().max().copied().unwrap_or(0);
         self.switch.map_or(Ok(()), |switch| switch.check(largest))
     }
@@ -56,7 +74,22 @@ impl Set {
     pub fn layout(&self, shape: Shape) -> Result<super::Layout> {
         let tiling = Tiling::Aspect { columns_per_row: self.columns_per_row };
         let linear = crate::parts::lwe_matrix::Layout::choose(shape, &self.plain_moduli, tiling)?;
-        Ok(super::Layout::new(linear, self.block_rows, self.ring.degree))
+        Ok(super::Layout::new(linear, self.block_rows, self.ring.degree, self.giant.map(|giant| giant.baby_steps)))
+    }
+
+    /// What the cost of the rotations depends on: of the secret, and of sums where they are rotated.
+    pub fn rotations(&self) -> Vec<SwitchShape> {
+        let of_bits = |bits| SwitchShape { rows: self.ring.digits_of(bits), ..self.ring.switch_shape() };
+        [Some(self.ring.digit_bits), self.giant.map(|giant| giant.digit_bits)]
+            .into_iter()
+            .flatten()
+            .map(of_bits)
+            .collect()
+    }
+
+    /// Polynomials of the message `keys`: an encrypted secret for each modulus of slots, and the rows of the rotation keys.
+    pub fn key_polynomials(&self) -> usize {
+        self.ring.slot_moduli.len() + self.rotations().iter().map(|key| key.rows).sum::<usize>()
     }
 
     /// Bytes of the mask and of the body of a ciphertext of an answer.

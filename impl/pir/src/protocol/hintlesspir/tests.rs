@@ -7,8 +7,8 @@ use crate::protocol::tests_support::{
     noise_variance, read, refuses, retrieves_long_records, updates_like_fresh,
 };
 
-/// 64 and 256 slots with blocks of some rows.
-fn text(degree: usize, block_rows: usize, switch: &str) -> String {
+/// 64 and 256 slots with blocks of some rows, and other tables.
+fn text(degree: usize, block_rows: usize, tables: &str) -> String {
     let (modulus, moduli) = match degree {
         64 => ("1073741441 * 1073739649 * 1073738753", "2095361, 2094721"),
         _ => ("1073738753 * 1073732609 * 1073731073", "2091521, 2090497"),
@@ -18,23 +18,43 @@ fn text(degree: usize, block_rows: usize, switch: &str) -> String {
          [lwe]\ndimension = 30\nmodulus = \"2^32\"\nsecret = {{ kind = \"ternary\" }}\nerror = {{ stddev = 3.2 }}\n\
          [[plain_moduli]]\nlog2_samples = 32\nmodulus = 256\n\
          [ring]\ndegree = {degree}\nmodulus = \"{modulus}\"\nslot_moduli = [{moduli}]\n\
-         secret = {{ kind = \"gaussian\", stddev = 3.2 }}\nerror = {{ stddev = 3.2 }}\ndigit_bits = 15\n{switch}"
+         secret = {{ kind = \"gaussian\", stddev = 3.2 }}\nerror = {{ stddev = 3.2 }}\ndigit_bits = 15\n{tables}"
     )
 }
 
-fn set(degree: usize, block_rows: usize, switch: &str) -> Set {
-    read::<HintlessPir>(&text(degree, block_rows, switch)).unwrap()
+fn set(degree: usize, block_rows: usize, tables: &str) -> Set {
+    read::<HintlessPir>(&text(degree, block_rows, tables)).unwrap()
 }
 
 const SWITCH: &str = "[switch]\nmask_modulus = 4294967296\nbody_modulus = 33554432\n";
 
+/// The `[giant]` table.
+fn giant(baby_steps: usize, digit_bits: u32) -> String {
+    format!("[giant]\nbaby_steps = {baby_steps}\ndigit_bits = {digit_bits}\n")
+}
+
 conformance!(every: HintlessPir, set(64, 32, ""), ALL_SHAPES, 3, 4);
+
+mod giant_steps {
+    use super::*;
+
+    conformance!(every: HintlessPir, set(64, 32, &giant(4, 30)), ALL_SHAPES, 3, 4);
+}
 
 /// Blocks of two rows, of half the slots and of all slots; answers modulo Q and switched.
 #[test]
 fn every_block_length_serves() {
     for (degree, block_rows, switch) in [(64, 2, ""), (64, 64, SWITCH), (256, 128, SWITCH), (256, 256, "")] {
         check_everywhere::<HintlessPir>(&set(degree, block_rows, switch), 5000, 40, 2, 3);
+    }
+}
+
+/// Fewer baby steps than are made together, as many as a block has plaintexts, more; a segment of turns and its half; two threads.
+#[test]
+fn every_number_of_baby_steps_serves() {
+    for (degree, block_rows, baby_steps) in [(64, 64, 1), (64, 64, 2), (64, 16, 8), (64, 8, 32), (256, 256, 16)] {
+        let tables = format!("{SWITCH}{}", giant(baby_steps, 15));
+        check_everywhere::<HintlessPir>(&set(degree, block_rows, &tables), 5000, 40, 2, 3);
     }
 }
 
@@ -46,9 +66,9 @@ fn records_of_100_kilobytes_survive() {
 /// Records of several blocks, of which the first and the last are touched.
 #[test]
 fn updates_make_the_same_tables() {
-    for switch in ["", SWITCH] {
+    for tables in ["", SWITCH, &giant(4, 30)] {
         let shape = Shape::new(3000, 13 * 8).unwrap();
-        updates_like_fresh::<HintlessPir>(&set(64, 32, switch), shape, &[0, 1, 1500, 2998]);
+        updates_like_fresh::<HintlessPir>(&set(64, 32, tables), shape, &[0, 1, 1500, 2998]);
     }
 }
 
@@ -76,16 +96,21 @@ fn published_message_sizes() {
     assert_eq!((sizes.payload_bytes("answer"), sizes.payload_bytes("query")), ((180 + 16) << 10, 16 << 10));
 }
 
-/// The sum over M turns, each of which adds the noise of a key switch, times a uniform plaintext.
+/// The sum over M products with turns, each of which adds the noise of a key switch; and the giant steps' own.
 #[test]
 fn noise_is_the_sum_over_the_turns() {
     let (n, q, t) = (64f64, 90f64.exp2(), 2_095_361f64);
-    for (block_rows, switch) in [(16, ""), (64, SWITCH)] {
-        let set = set(64, block_rows, switch);
-        let measured = noise_variance::<HintlessPir>(&set, Shape::new(1 << 17, 8).unwrap(), 40, "hint");
-        let (turns, variance, digit) = (block_rows as f64 / 2.0, 3.2f64.powi(2), 15f64.exp2().powi(2) / 12.0);
-        let switched = turns * (turns - 1.0) / 2.0 * n * 6.0 * variance * digit;
-        let product = (t / q).powi(2) * n * t * t / 12.0 * (turns * variance + switched);
+    for (block_rows, babies, switch) in [(16, 8, ""), (64, 32, SWITCH), (64, 4, ""), (64, 1, "")] {
+        let terms = block_rows as f64 / 2.0;
+        // Sums are turned with digits of 30 bits, whose noise is most of it where the secret is not turned, and hardly any elsewhere.
+        let tables =
+            if block_rows == 2 * babies { switch.to_owned() } else { format!("{switch}{}", giant(babies, 30)) };
+        let measured =
+            noise_variance::<HintlessPir>(&set(64, block_rows, &tables), Shape::new(1 << 17, 8).unwrap(), 40, "hint");
+        let (babies, variance, digit) = (babies as f64, 3.2f64.powi(2), 15f64.exp2().powi(2) / 12.0);
+        let switched = terms * (babies - 1.0) / 2.0 * n * 6.0 * variance * digit;
+        let giants = (terms / babies - 1.0) * n * 3.0 * variance * 30f64.exp2().powi(2) / 12.0;
+        let product = (t / q).powi(2) * (n * t * t / 12.0 * (terms * variance + switched) + giants);
         let rounding = if switch.is_empty() {
             0.0
         } else {
@@ -96,16 +121,16 @@ fn noise_is_the_sum_over_the_turns() {
     }
 }
 
-/// Under one secret no mask may appear twice: those of the encrypted secrets and of the rotation key.
+/// Under one secret no mask may appear twice: those of the encrypted secrets and of the rotation keys.
 #[test]
 fn masks_never_repeat() {
     let count = never_repeat(|seed| {
-        let public = public::Public::new(&set(64, 32, ""), seed, Kernel::best()).unwrap();
-        let key = public.key_half().unwrap();
-        let masks = (0..2).map(|number| public.secret_mask(number)).chain(key.rows().iter().cloned());
+        let public = public::Public::new(&set(64, 32, &giant(4, 15)), seed, Kernel::best()).unwrap();
+        let keys: Vec<_> = public.rotations.iter().flat_map(|key| key.key_half().unwrap().rows().to_vec()).collect();
+        let masks = (0..2).map(|number| public.secret_mask(number)).chain(keys);
         masks.map(|mask| mask.as_slice().to_vec()).collect()
     });
-    assert_eq!(count, 2 * (2 + 6));
+    assert_eq!(count, 2 * (2 + 6 + 6));
 }
 
 #[test]
@@ -124,7 +149,7 @@ fn sizes_do_not_wrap_around() {
 
 #[test]
 fn values_out_of_range_are_refused_by_name() {
-    let text = text(64, 32, SWITCH);
+    let text = text(64, 32, &format!("{SWITCH}{}", giant(4, 30)));
     for (from, to, key) in [
         ("columns_per_row = 2", "columns_per_row = 0", "columns_per_row"),
         ("block_rows = 32", "block_rows = 128", "block_rows"),
@@ -137,6 +162,9 @@ fn values_out_of_range_are_refused_by_name() {
         ("1073741441 * ", "1073741443 * ", "ring.modulus"),
         ("digit_bits = 15", "digit_bits = 1", "ring.digit_bits"),
         ("body_modulus = 33554432", "body_modulus = 1048576", "switch.body_modulus"),
+        ("baby_steps = 4", "baby_steps = 5", "giant.baby_steps"),
+        ("baby_steps = 4", "baby_steps = 64", "giant.baby_steps"),
+        ("digit_bits = 30", "digit_bits = 32", "giant.digit_bits"),
         ("\"hintlesspir\"", "\"simplepir\"", "protocol"),
     ] {
         refuses::<HintlessPir>(&text, from, to, key);
