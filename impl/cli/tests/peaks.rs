@@ -26,6 +26,7 @@ fn described_peaks_cover_runs_at_odd_shapes() {
         ("doublepir/usenix23-one-hint", 257, 2049, 1, 3),
         ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
         ("hintlesspir/tight", 5003, 1000, 3, 1),
+        ("hintlesspir/giant-steps", 40_003, 1000, 2, 1),
         ("kspir/split", 5003, 1000, 3, 1),
         ("pirana/gbfv-n4096-63", 5003, 1000, 3, 1),
         ("pirana/bfv-n8192", 1003, 256, 1, 0),

@@ -45,7 +45,7 @@ impl Client {
     /// The bodies of the encrypted secrets and of the rotation keys.
     fn keys(&self, public: &Public, secret: &[u32], key: &RlweKey<u32>, context: &mut Context) -> Result<Vec<u8>> {
         let ([_, error], rng) = (&self.errors, &mut context.rng);
-        let mut out = Writer::with_capacity(key_bytes(&self.set) as usize);
+        let mut out = Writer::with_capacity(key_bytes(&self.set, &self.layout) as usize);
         let mut masks = public.secret_masks();
         for (scheme, t) in public.schemes.iter().zip(&public.moduli) {
             let plaintext = Zeroizing::new(scheme.modulus().encode(&self.layout.secret(secret, t))?);
@@ -141,7 +141,7 @@ impl protocol::Client for Client {
     }
 
     fn receive(&mut self, messages: Messages, context: &mut Context) -> Result<()> {
-        self.public = Some(Public::new(&self.set, seed::received(NAME, &messages)?, context.kernel)?);
+        self.public = Some(Public::new(&self.set, &self.layout, seed::received(NAME, &messages)?, context.kernel)?);
         Ok(())
     }
 
@@ -153,7 +153,7 @@ impl protocol::Client for Client {
         let secrets = self.set.lwe.keys(indices.len(), &mut context.rng)?;
         let (columns, [error, _]) = (linear.columns, &self.errors);
         let mut bodies = encrypt_zero(&public.matrix, columns, &secrets, error, context.kernel, &mut context.rng)?;
-        let each = key_bytes(&self.set) as usize;
+        let each = key_bytes(&self.set, &self.layout) as usize;
         let [mut keys, mut query] = [each, 4 * columns].map(|bytes| FrameBuilder::new(bytes * indices.len()));
         let distribution = self.set.ring.secret.distribution();
         let mut asked = Vec::with_capacity(indices.len());

@@ -27,12 +27,12 @@ numbers! {
         blocks_rebuilt: u64 = touched,
         rotations: usize = layout.babies,
         #[serde(skip_serializing_if = "Option::is_none")]
-        giant_steps: Option<usize> = set.giant.map(|_| layout.giants()),
+        giant_steps: Option<usize> = (layout.giants() > 1).then_some(layout.giants()),
         slot_moduli: Vec<u64> = set.ring.slot_moduli.clone(),
         ring_degree: usize = set.ring.degree,
         automorphism_gadget: GadgetNumbers = gadget(set, set.ring.digit_bits),
         #[serde(skip_serializing_if = "Option::is_none")]
-        giant_gadget: Option<GadgetNumbers> = set.giant.map(|giant| gadget(set, giant.digit_bits)),
+        giant_gadget: Option<GadgetNumbers> = set.rotations(layout).get(1).map(|(_, digit_bits)| gadget(set, *digit_bits)),
         #[serde(skip_serializing_if = "Option::is_none")]
         mask_modulus: Option<u64> = set.switch.map(|switch| switch.mask_modulus),
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,12 +57,9 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
         Load { set, layout, ring: set.ring.shape(), queries: workload.queries, touched: layout.touched(workload) };
     let mut sizes = Sizes::of(&Numbers::new(set, &layout, load.touched));
     let (queries, columns) = (workload.queries, layout.linear.columns as u64);
-    let [keys, answer] = [key_bytes(set), answer_bytes(set, &layout)].map(|bytes| count(&[bytes, queries]));
+    let [keys, answer] = [key_bytes(set, &layout), answer_bytes(set, &layout)].map(|bytes| count(&[bytes, queries]));
     sizes.message("seed", Direction::Download, "offline", SEED_BYTES as u64, "16", None);
-    let formula = match set.giant {
-        Some(_) => "(2 + l + l_g) N log2(Q) k / 8",
-        None => "(2 + l) N log2(Q) k / 8",
-    };
+    let formula = if layout.giants() > 1 { "(2 + l + l_g) N log2(Q) k / 8" } else { "(2 + l) N log2(Q) k / 8" };
     sizes.message("keys", Direction::Upload, "query", keys, formula, Some(queries));
     sizes.message("query", Direction::Upload, "query", count(&[4, columns, queries]), "4 columns k", Some(queries));
     let formula = if set.switch.is_some() {
@@ -73,7 +70,7 @@ pub(super) fn describe(set: &Set, workload: &Workload) -> Result<Sizes> {
     sizes.message("answer", Direction::Download, "answer", answer, formula, Some(queries));
     sizes.memory = load.memory()?;
     sizes.operations = load.operations(workload);
-    let samples = count(&[set.key_polynomials() as u64, set.ring.degree as u64]);
+    let samples = count(&[set.key_polynomials(&layout) as u64, set.ring.degree as u64]);
     sizes.instances = vec![
         set.lwe.instance("query", columns, "the column of the record asked for"),
         set.ring.instance("keys", set.ring.primes(), Some(samples), "the secret of the query"),
@@ -118,8 +115,11 @@ impl Load<'_> {
     /// The chains of one modulus of slots, those of turns and of sums: how many, the ciphertexts of each, and how they are rotated.
     fn chains(&self) -> Vec<(u64, u64, SwitchShape)> {
         let numbers = [(1, self.layout.babies), (self.layout.blocks(), self.layout.giants())];
-        let rotations = self.set.rotations();
-        numbers.iter().zip(rotations).map(|((chains, length), key)| (*chains as u64, *length as u64, key)).collect()
+        let of = |((chains, length), (_, digit_bits)): ((usize, usize), (usize, u32))| {
+            let key = SwitchShape { rows: self.set.ring.digits_of(digit_bits), ..self.set.ring.switch_shape() };
+            (chains as u64, length as u64, key)
+        };
+        numbers.into_iter().zip(self.set.rotations(&self.layout)).map(of).collect()
     }
 
     /// Bytes of the digits of the chains of one modulus of slots.
@@ -148,7 +148,7 @@ impl Load<'_> {
         let making = (group * made).max(vector + 3 * group * giants * ring.poly_bytes());
         // Keys as received and as polynomials with their images, queries in three forms, the turns, the sums of all blocks and those of one
         // as polynomials, and the answers three times.
-        let keys = 2 * key_bytes(set) + 2 * set.key_polynomials() as u64 * ring.poly_bytes();
+        let keys = 2 * key_bytes(set, &layout) + 2 * set.key_polynomials(&layout) as u64 * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
         let sums = count(&[self.moduli() * (giants + 1) * blocks + giants, queries, ring.poly_bytes()]);
         // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and what made the plaintexts of each modulus.
@@ -193,7 +193,7 @@ impl Load<'_> {
         let (linear, degree, n) = (layout.linear, ring.degree as u64, set.lwe.dimension as u64);
         let (rows, columns, stored) = (linear.rows as u64, linear.columns as u64, linear.stored_bytes());
         let (babies, blocks, moduli) = (layout.babies as u64, layout.blocks() as u64, self.moduli());
-        let polynomials = set.key_polynomials() as u64;
+        let polynomials = set.key_polynomials(&layout) as u64;
         let mut plan = Plan::default();
         let conversions = if linear.code.is_packed() { 0 } else { linear.entries() };
         plan.phase("encode", [(Kind::BytesWritten, stored), (Kind::DigitConversions, conversions)].into());

@@ -7,8 +7,7 @@ use lattice::Masks;
 use lattice::lwe::PublicMatrix;
 use ring::{Kernel, Modulus, Ring, Seed};
 
-use super::Set;
-use super::set::Giant;
+use super::{Layout, Set};
 use crate::core::Result;
 use crate::parts::bfv::RingTable;
 
@@ -49,18 +48,18 @@ impl Rotation {
 }
 
 impl Public {
-    pub fn new(set: &Set, seed: Seed, kernel: Kernel) -> Result<Self> {
-        let baby = set.ring.gadget(kernel)?;
-        let ring = baby.ring().clone();
+    pub fn new(set: &Set, layout: &Layout, seed: Seed, kernel: Kernel) -> Result<Self> {
+        let ring = set.ring.ring(kernel)?;
         let schemes = set.ring.schemes(&ring)?;
-        let rotation = |gadget, places, purpose| {
-            let exponent = schemes.first().map_or(1, |scheme| scheme.modulus().id().rotation(places));
-            Rotation { gadget, exponent, seed: seed.derive(purpose) }
+        let rotation = |((places, digit_bits), purpose)| -> Result<Rotation> {
+            Ok(Rotation {
+                gadget: RnsGadget::new(&ring, 0, digit_bits)?,
+                exponent: schemes.first().map_or(1, |scheme| scheme.modulus().id().rotation(places)),
+                seed: seed.derive(purpose),
+            })
         };
-        let mut rotations = vec![rotation(baby, 1, "rotation")];
-        if let Some(Giant { baby_steps, digit_bits }) = set.giant {
-            rotations.push(rotation(RnsGadget::new(&ring, 0, digit_bits)?, baby_steps, "giant step"));
-        }
+        let rotations =
+            set.rotations(layout).into_iter().zip(["rotation", "giant step"]).map(rotation).collect::<Result<_>>()?;
         Ok(Self {
             matrix: PublicMatrix::new(seed.derive("matrix"), set.lwe.dimension),
             rotations,
@@ -71,7 +70,7 @@ impl Public {
         })
     }
 
-    /// The rotation of sums; without giant steps there is none, and that of the secret stands for it.
+    /// The rotation of sums; without giant steps none is rotated, and that of the secret stands for it.
     pub fn of_sums(&self) -> &Rotation {
         &self.rotations[self.rotations.len() - 1]
     }

@@ -42,8 +42,8 @@ struct Keys {
 }
 
 /// Bytes of the message `keys`: bodies modulo Q in the NTT domain.
-pub(super) fn key_bytes(set: &Set) -> u64 {
-    set.key_polynomials() as u64 * set.ring.wire_bytes()
+pub(super) fn key_bytes(set: &Set, layout: &Layout) -> u64 {
+    set.key_polynomials(layout) as u64 * set.ring.wire_bytes()
 }
 
 /// Bytes of the answer to a query.
@@ -60,7 +60,7 @@ impl Server {
             rotations: rotations.iter().map(|_| Vec::new()).collect(),
         };
         let mut queries = Vec::new();
-        let parts = [("keys", key_bytes(&self.set) as usize), ("query", 4 * self.layout.linear.columns)];
+        let parts = [("keys", key_bytes(&self.set, &self.layout) as usize), ("query", 4 * self.layout.linear.columns)];
         for_each_query(NAME, requests, &parts, |parts| {
             let mut input = Reader::of(parts[0]);
             for secrets in &mut keys.secrets {
@@ -169,7 +169,7 @@ impl protocol::Server for Server {
     fn new(set: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let layout = set.layout(database.shape())?;
         let seed = fresh_seed(&mut context.rng);
-        let public = Public::new(set, seed, context.kernel)?;
+        let public = Public::new(set, &layout, seed, context.kernel)?;
         let clock = &context.clock;
         let database =
             clock.time("encode", Group::Offline, || LinearDatabase::encode(layout.linear, database, context))?;

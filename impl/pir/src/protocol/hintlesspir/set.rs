@@ -1,6 +1,5 @@
 //! HintlessPIR's parameter set.
 
-use bfv::SwitchShape;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +33,7 @@ pub struct Set {
     pub switch: Option<Switch>,
 }
 
-/// The `[giant]` table: a block's products, S at a time, are summed up and the sums rotated.
+/// The `[giant]` table: a block's products, S at a time, are summed up and the sums rotated. Blocks of up to 2 S rows have one sum, which is not.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Giant {
@@ -77,19 +76,16 @@ impl Set {
         Ok(super::Layout::new(linear, self.block_rows, self.ring.degree, self.giant.map(|giant| giant.baby_steps)))
     }
 
-    /// What the cost of the rotations depends on: of the secret, and of sums where they are rotated.
-    pub fn rotations(&self) -> Vec<SwitchShape> {
-        let of_bits = |bits| SwitchShape { rows: self.ring.digits_of(bits), ..self.ring.switch_shape() };
-        [Some(self.ring.digit_bits), self.giant.map(|giant| giant.digit_bits)]
-            .into_iter()
-            .flatten()
-            .map(of_bits)
-            .collect()
+    /// The rotations, of the secret and of sums where they are rotated: places, and bits of a digit of the key.
+    pub fn rotations(&self, layout: &super::Layout) -> Vec<(usize, u32)> {
+        let giant = self.giant.filter(|_| layout.giants() > 1).map(|giant| (layout.babies, giant.digit_bits));
+        [(1, self.ring.digit_bits)].into_iter().chain(giant).collect()
     }
 
     /// Polynomials of the message `keys`: an encrypted secret for each modulus of slots, and the rows of the rotation keys.
-    pub fn key_polynomials(&self) -> usize {
-        self.ring.slot_moduli.len() + self.rotations().iter().map(|key| key.rows).sum::<usize>()
+    pub fn key_polynomials(&self, layout: &super::Layout) -> usize {
+        let rows = self.rotations(layout).into_iter().map(|(_, digit_bits)| self.ring.digits_of(digit_bits));
+        self.ring.slot_moduli.len() + rows.sum::<usize>()
     }
 
     /// Bytes of the mask and of the body of a ciphertext of an answer.

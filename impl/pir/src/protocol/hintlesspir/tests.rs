@@ -124,8 +124,10 @@ fn noise_is_the_sum_over_the_turns() {
 /// Under one secret no mask may appear twice: those of the encrypted secrets and of the rotation keys.
 #[test]
 fn masks_never_repeat() {
+    let set = set(64, 32, &giant(4, 15));
+    let layout = set.layout(Shape::new(1000, 13).unwrap()).unwrap();
     let count = never_repeat(|seed| {
-        let public = public::Public::new(&set(64, 32, &giant(4, 15)), seed, Kernel::best()).unwrap();
+        let public = public::Public::new(&set, &layout, seed, Kernel::best()).unwrap();
         let keys: Vec<_> = public.rotations.iter().flat_map(|key| key.key_half().unwrap().rows().to_vec()).collect();
         let masks = (0..2).map(|number| public.secret_mask(number)).chain(keys);
         masks.map(|mask| mask.as_slice().to_vec()).collect()
