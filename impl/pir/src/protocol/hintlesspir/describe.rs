@@ -151,9 +151,10 @@ impl Load<'_> {
         let keys = 2 * key_bytes(set, &layout) + 2 * set.key_polynomials(&layout) as u64 * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
         let sums = count(&[self.moduli() * (giants + 1) * blocks + giants, queries, ring.poly_bytes()]);
-        // Of several queries the allocator keeps about one more, in blocks that the next does not fill, and what made the plaintexts of each modulus.
+        // The allocator keeps about one of several queries more, in blocks that the next does not fill, and as much as the masks of the turns,
+        // between which their digits were.
         let online = count(&[queries + u64::from(queries > 1), each])
-            .saturating_add(count(&[self.moduli(), group, made]))
+            .saturating_add(count(&[self.moduli(), layout.babies as u64, ring.poly_bytes()]))
             .saturating_add(count(&[self.moduli(), queries, vector]))
             .saturating_add(sums)
             .saturating_add(4 * n * columns.min(QUERY_CHUNK_ROWS as u64));
