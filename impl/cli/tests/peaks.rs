@@ -19,7 +19,7 @@ type Row = (&'static str, u64, u64, u64, u64);
 
 #[test]
 fn described_peaks_cover_runs_at_odd_shapes() {
-    static ROWS: [Row; 26] = [
+    static ROWS: [Row; 27] = [
         ("simplepir/usenix23", 257, 2049, 1, 3),
         ("frodopir/secure-n1308 --with shards=7", 5003, 1000, 2, 3),
         ("piano/packed", 5003, 1000, 2, 3),

@@ -19,4 +19,4 @@ pub use keys::{ServerKeys, write_keys};
 pub use query::{Asked, query_bytes, read_queries, write_query};
 pub use secret::BfvSecret;
 pub use slots::BfvRing;
-pub use table::{MAX_PRIME_BITS, RingTable};
+pub use table::{MAX_PRIME_BITS, RingTable, party_bytes};

@@ -124,11 +124,6 @@ pub enum AnswerKey {
 }
 
 impl AnswerOpener {
-    /// Bytes of one for rings of degree `n`.
-    pub fn table_bytes(n: usize) -> u64 {
-        SplitRing::table_bytes(n)
-    }
-
     /// For ciphertexts over rings of degree `n`.
     pub fn new(n: usize, switch: Option<Switch>) -> Result<Self> {
         Ok(Self { switch, split: SplitRing::new(n)? })

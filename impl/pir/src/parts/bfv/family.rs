@@ -7,8 +7,8 @@ use ring::{Kernel, Ring};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::ring_table;
-use super::{AnswerOpener, RingTable, Switch};
+use super::table::{party_bytes, ring_table};
+use super::{RingTable, Switch};
 use crate::core::{Error, ErrorSize, Result, SecretKind};
 use crate::parts::ring_matrix::PrimeProduct;
 
@@ -98,12 +98,11 @@ impl FamilyRing {
         Ok(MultiplyShape::new(self.degree, self.primes(), self.sum_norm()?)?)
     }
 
-    /// Bytes of what one party makes of these parameters: the keys' ring, of which that of ciphertexts is a part, the plaintext modulus, t(X)
-    /// and its inverse, the ring that opens answers, and what multiplies ciphertexts, if anything does.
+    /// Bytes of what one party makes of these parameters, with what multiplies ciphertexts if anything does.
     pub fn table_bytes(&self, multiplies: bool) -> Result<u64> {
-        let plain = self.plaintext.family().table_bytes(self.degree)? + 2 * self.shape().poly_bytes();
         let products = if multiplies { self.multiply_shape()?.bytes() } else { 0 };
-        Ok(self.switch_shape().keys().table_bytes() + plain + products + AnswerOpener::table_bytes(self.degree))
+        let tables = party_bytes(self.switch_shape().keys(), self.primes().len(), &[self.plaintext.family()])?;
+        Ok(tables + products)
     }
 
     /// The sum of the magnitudes of the coefficients of t(X).

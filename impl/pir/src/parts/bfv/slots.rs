@@ -7,8 +7,8 @@ use ring::{Kernel, Ring, primes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::table::{MAX_PRIME_BITS, ring_table};
-use super::{AnswerOpener, RingTable};
+use super::RingTable;
+use super::table::{MAX_PRIME_BITS, party_bytes, ring_table};
 use crate::core::{Error, ErrorSize, Result, SecretKind};
 use crate::parts::ring_matrix::PrimeProduct;
 
@@ -52,13 +52,10 @@ impl BfvRing {
         schemes.map(drop).map_err(|e| Error::value("ring.modulus", e.to_string()))
     }
 
-    /// Bytes of what one party makes of these parameters: the ring of ciphertexts, the moduli of slots with t and its inverse, and the ring
-    /// that opens answers.
+    /// Bytes of what one party makes of these parameters.
     pub fn table_bytes(&self) -> Result<u64> {
-        let plain = |t: &u64| Family::Integer { t: *t }.table_bytes(self.degree);
-        let plain: u64 = self.slot_moduli.iter().map(plain).sum::<std::result::Result<_, _>>()?;
-        let constants = 2 * self.slot_moduli.len() as u64 * self.shape().poly_bytes();
-        Ok(self.shape().table_bytes() + plain + constants + AnswerOpener::table_bytes(self.degree))
+        let families: Vec<Family> = self.slot_moduli.iter().map(|t| Family::Integer { t: *t }).collect();
+        party_bytes(self.shape(), self.primes().len(), &families)
     }
 
     /// The encryption scheme of each modulus of slots.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use bfv::{RnsGadget, SwitchShape};
+use bfv::{Family, RnsGadget, SwitchShape};
+use lattice::SplitRing;
 use ring::{Kernel, Ring, RingShape};
 
 use crate::core::{Error, ErrorSize, FINGERPRINT_BYTES, LweInstance, Result, SecretKind, in_range, power_of_two};
@@ -125,6 +126,15 @@ pub trait RingTable {
         }
         all
     }
+}
+
+/// Bytes of what one party makes of its parameters: the ring of keys, of which that of ciphertexts, with `primes` primes, is a part, the plaintext
+/// moduli with t(X) and its inverse, and the ring that opens answers.
+pub fn party_bytes(keys: RingShape, primes: usize, families: &[Family]) -> Result<u64> {
+    let plain: u64 =
+        families.iter().map(|family| family.table_bytes(keys.degree)).sum::<std::result::Result<_, _>>()?;
+    let constants = 2 * families.len() as u64 * RingShape { primes, ..keys }.poly_bytes();
+    Ok(keys.table_bytes() + plain + constants + SplitRing::table_bytes(keys.degree))
 }
 
 /// Bits of a residue modulo each prime.

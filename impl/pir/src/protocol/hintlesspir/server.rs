@@ -89,15 +89,14 @@ impl Server {
         let count = segment_turns(&self.layout);
         for first in (0..count).step_by(PolyVector::<1>::TOGETHER) {
             let turns = first..count.min(first + PolyVector::<1>::TOGETHER);
-            let mut turned: Vec<Vec<Poly<u32, Ntt>>> = Vec::with_capacity(turns.len());
-            for turn in turns.step_by(RotationChain::<u32>::TOGETHER) {
-                let next = chain.turns(gadget, segment * count + turn, bodies, keys)?;
-                turned.push(std::mem::take(bodies));
-                turned.extend(next);
-                // The next ones are made from the last of these.
-                if turned.len() > turn - first + RotationChain::<u32>::TOGETHER {
-                    *bodies = turned.pop().unwrap_or_default();
-                }
+            let mut turned = vec![std::mem::take(bodies)];
+            for _ in turns.clone().step_by(RotationChain::<u32>::TOGETHER) {
+                let done = segment * count + first + turned.len() - 1;
+                turned.extend(chain.turns(gadget, done, &turned[turned.len() - 1], keys)?);
+            }
+            // One more than is stored, but at the end of the chain: the next ones are made from it.
+            if turned.len() > turns.len() {
+                *bodies = turned.pop().unwrap_or_default();
             }
             for (query, vector) in vectors.iter_mut().enumerate() {
                 vector.set(first, &turned.iter().map(|bodies| [&bodies[query]]).collect::<Vec<_>>())?;

@@ -1,7 +1,7 @@
 //! KSPIR's layout, bytes, memory, operations and RLWE instances.
 
 use bfv::{Family, PlainModulus};
-use lattice::{SplitKey, SplitRing, SplitRlwe};
+use lattice::{SplitKey, SplitRlwe};
 use ring::{Kind, PolyMatrix, PolyPairs, RingShape, Work};
 
 use super::blocks::{block_work, making_bytes};
@@ -11,6 +11,7 @@ use super::{Layout, Set};
 use crate::core::plan::{Plan, count, numbers};
 use crate::core::runner::PROCESS_BYTES;
 use crate::core::{Direction, MemoryMap, Result, Sizes, TableBytes, Workload};
+use crate::parts::bfv::party_bytes;
 use crate::parts::ring_matrix::GadgetNumbers;
 
 numbers! {
@@ -129,14 +130,6 @@ impl Load<'_> {
         RingShape { primes: self.ring.primes + 1, ..self.ring }
     }
 
-    /// Bytes of what one party makes of the set: the ring modulo q P, of which that of ciphertexts is a part, the slots' modulus, t and its
-    /// inverse, and the rings that open answers.
-    fn table_bytes(&self) -> Result<u64> {
-        let degree = self.ring.degree;
-        let plain = Family::Integer { t: self.set.slot_modulus }.table_bytes(degree)? + 2 * self.ring.poly_bytes();
-        Ok(self.key_ring().table_bytes() + plain + SplitRing::table_bytes(degree))
-    }
-
     /// Bytes of a client's keys with the server: masks and bodies of all rows, and the tables of the automorphisms.
     fn key_bytes(&self) -> u64 {
         let (set, layout, poly) = (self.set, &self.layout, self.ring.poly_bytes());
@@ -176,7 +169,7 @@ impl Load<'_> {
         let secrets = 5 * poly;
         let making = making_bytes(poly, &layout);
         // Both parties have tables of their own.
-        let tables = 2 * self.table_bytes()?;
+        let tables = 2 * party_bytes(self.key_ring(), ring.primes, &[Family::Integer { t: set.slot_modulus }])?;
         Ok(MemoryMap {
             server,
             client: vec![TableBytes::new("secrets", secrets)],
