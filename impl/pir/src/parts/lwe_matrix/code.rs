@@ -43,6 +43,11 @@ impl RecordCode {
         self.packed > 0
     }
 
+    /// Whether entries are more than bits of records.
+    pub fn divides(&self) -> bool {
+        !self.is_packed() && self.radix.divides()
+    }
+
     /// Entries of one record, at least one.
     pub fn entries_per_record(&self) -> u64 {
         if self.is_packed() {

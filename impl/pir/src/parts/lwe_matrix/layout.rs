@@ -1,7 +1,7 @@
 //! The arrangement of a database's entries in a matrix, and the plaintext modulus that it allows.
 
 use lattice::lwe::round;
-use ring::PackedMatrix;
+use ring::{Kind, PackedMatrix, Work};
 
 use super::PlainModuli;
 use super::code::RecordCode;
@@ -115,6 +115,12 @@ impl Layout {
     /// Entries that hold records.
     pub fn entries(&self) -> u64 {
         self.code.entries(self.shape.records)
+    }
+
+    /// The work of [`super::LinearDatabase::encode`].
+    pub fn encode_work(&self) -> Work {
+        let conversions = if self.code.divides() { self.entries() } else { 0 };
+        [(Kind::BytesWritten, self.stored_bytes()), (Kind::DigitConversions, conversions)].into()
     }
 
     /// The place of record `index`: its first row, its column, its slot in the entry.

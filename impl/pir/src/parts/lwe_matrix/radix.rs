@@ -1,4 +1,4 @@
-//! Conversion of bit strings to digits in a base that is not a power of two, and back.
+//! Conversion of bit strings to digits in any base, and back.
 
 /// Converts numbers below 2^(64 limbs) to digits in one base.
 ///
@@ -71,8 +71,22 @@ impl Radix {
         remainder >> self.shift
     }
 
+    /// Whether digits are more than bits of the number.
+    pub fn divides(self) -> bool {
+        !self.base.is_power_of_two()
+    }
+
     /// Writes the digits of the number, least significant first; the number is destroyed.
     pub fn to_digits(self, limbs: &mut [u64], digits: &mut [u16]) {
+        if !self.divides() {
+            let bits = self.base.trailing_zeros() as usize;
+            for (i, digit) in digits.iter_mut().enumerate() {
+                let (limb, shift) = (i * bits / 64, i * bits % 64);
+                let [low, high] = [limb, limb + 1].map(|at| u128::from(limbs.get(at).copied().unwrap_or(0)));
+                *digit = (((high << 64 | low) >> shift) as u64 & (self.base - 1)) as u16;
+            }
+            return;
+        }
         let mut used = limbs.len();
         for group in digits.chunks_mut(self.group) {
             let mut rest = self.divide_number(&mut limbs[..used]);

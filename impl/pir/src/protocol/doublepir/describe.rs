@@ -78,8 +78,7 @@ fn operations_of(layers: &Layers, workload: &Workload) -> serde_json::Map<String
     let (wide, hint) = (first.code.entries_per_record(), layers.hint_bytes() as u64);
     let seconds = count(&[layers.second_queries as u64, queries]);
     let mut plan = Plan::default();
-    let conversions = if first.code.is_packed() { 0 } else { first.entries() };
-    plan.phase("encode", [(Kind::BytesWritten, first.stored_bytes()), (Kind::DigitConversions, conversions)].into());
+    plan.phase("encode", first.encode_work());
     let made = [
         (Kind::PrgBytes, 4 * n * (columns + 2 * groups)),
         (Kind::BalancedDigits, second_rows * groups),

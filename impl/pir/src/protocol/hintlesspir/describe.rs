@@ -196,8 +196,7 @@ impl Load<'_> {
         let (babies, blocks, moduli) = (layout.babies as u64, layout.blocks() as u64, self.moduli());
         let polynomials = set.key_polynomials(&layout) as u64;
         let mut plan = Plan::default();
-        let conversions = if linear.code.is_packed() { 0 } else { linear.entries() };
-        plan.phase("encode", [(Kind::BytesWritten, stored), (Kind::DigitConversions, conversions)].into());
+        plan.phase("encode", linear.encode_work());
         let hint = [(Kind::PrgBytes, 4 * columns * n), (Kind::AllocatedBytes, 4 * rows * n)];
         plan.phase("hint", matmul_work(rows, columns, n) + hint.into());
         plan.phase("rotations", set.ring.switch_shape().chain_work(babies) * moduli);

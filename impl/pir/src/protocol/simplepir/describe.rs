@@ -66,9 +66,8 @@ fn operations_of(params: &Set, layout: &Layout, workload: &Workload) -> serde_js
     let Workload { queries, updates, .. } = *workload;
     let (rows, columns, stored) = (layout.rows as u64, layout.columns as u64, layout.stored_bytes());
     let wide = layout.code.entries_per_record();
-    let conversions = if layout.code.is_packed() { 0 } else { layout.entries() };
     let mut plan = Plan::default();
-    plan.phase("encode", [(Kind::BytesWritten, stored), (Kind::DigitConversions, conversions)].into());
+    plan.phase("encode", layout.encode_work());
     let hint = [(Kind::PrgBytes, 4 * columns * n), (Kind::AllocatedBytes, 4 * rows * n)];
     plan.phase("hint", matmul_work(rows, columns, n) + hint.into());
     let chunk = Work::of(Kind::AllocatedBytes, &[4, n, columns.min(QUERY_CHUNK_ROWS as u64)]);
