@@ -9,7 +9,7 @@ but one of them turned with a key of digits y.
 - Any data: |z| <= floor(t/2), and plaintexts may repeat one another turned, as they do where all rows of the database
   are equal: a sum of M errors has at most M times the variances' sum. So may the masks of sums, whose digits are at
   most half of their base: (G - 1)^2 times three times the variance of a key switch.
-The public masks, whose digits keys are multiplied with, are drawn after the database.
+The masks of turns, whose digits keys are multiplied with, are drawn after the database; those of sums follow from both.
 
 <H[r], s> is known modulo t1 t2 and taken as centred; H has words of 32 bits, so a large secret could exceed that
 (`sum`).

@@ -55,17 +55,20 @@ def giant(steps, base_log2):
 
 
 def test_giant_steps_repeat_the_products_of_few_turns():
-    """G times the products of B turns; turns of sums add key switches of their own, which no plaintext multiplies."""
+    """G times the products of S turns; turns of sums add key switches of their own, which no plaintext multiplies."""
     one = stages(description(rotations=64))["hint"]
     found = stages(description(rotations=64, **giant(32, 30)))["hint"]
     assert found["variance"] / one["variance"] == pytest.approx(32, rel=1e-4), "the turns of sums hardly count"
     assert (found["stddev_bound"] / one["stddev_bound"]) ** 2 == pytest.approx(32**2, rel=1e-3)
     assert found["variance"] < stages(description(rotations=2048))["hint"]["variance"] / 30
     # Of single turns, in units of Q: products with the errors of the secret, and 31 key switches of digits of 30 bits.
-    alone = stages(description(rotations=1, **giant(32, 30)))["hint"]["variance"] * (2.0**90 / np.mean(T)) ** 2
-    switches = 31 * 4096 * 8 * 3 * (2.0**30) ** 2 / 12
-    products = 32 * 4096 * np.mean(T) ** 2 / 12 * (8 + 1 / 12)
-    assert alone == pytest.approx(switches + products, rel=0.01)
+    alone = stages(description(rotations=1, **giant(32, 30)))["hint"]
+    switch, products = 4096 * 8 * 3 * 2.0**60 / 12, 32 * 4096 * (8 + 1 / 12)
+    expected = 31 * switch + products * np.mean(T) ** 2 / 12
+    assert alone["variance"] * (2.0**90 / np.mean(T)) ** 2 == pytest.approx(expected, rel=0.01)
+    # All 31 key switches may be alike, and their digits half of the base.
+    bound = 3 * 31**2 * switch + 32 * products * (max(T) // 2) ** 2
+    assert (alone["stddev_bound"] * 2.0**90 / max(T)) ** 2 == pytest.approx(bound, rel=0.01)
 
 
 def errors(samples, plaintexts):

@@ -68,6 +68,7 @@ SMALL["hintlesspir"] = {
     "plain_moduli": space_file.load("hintlesspir").narrowed().axes[1].values[:1],
     "columns_per_row": [1, 16],
     "block_rows": [1024, 4096],
+    "giant.baby_steps": [64, 2048],
     "switch.mask_modulus": [1 << 34, 1 << 31, 1 << 28],
     "switch.body_modulus": [1 << 28, 1 << 25, 1 << 22],
 }

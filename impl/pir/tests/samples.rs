@@ -21,6 +21,8 @@ const EXPECTED: &[(&str, (u64, u64), &Samples)] = &[
     ("doublepir/usenix23-one-hint", (100_000, 8), &[("first_query", Some(1 << 16)), ("second_query", Some(2))]),
     // 2^20 bytes in 1024 columns; two encryptions of the secret and six rows of a key of degree 4096.
     ("hintlesspir/code", (1 << 20, 8), &[("query", Some(1024)), ("keys", Some((2 + 6) * 4096))]),
+    // The same database in 4096 columns, and three rows of a second key.
+    ("hintlesspir/giant-steps", (1 << 20, 8), &[("query", Some(4096)), ("keys", Some((2 + 6 + 3) * 4096))]),
     // 64 keys of baby steps with three rows of degree 4096; every query adds to the other.
     ("kspir/code", (1 << 18, 1 << 16), &[("queries_and_keys", None), ("rotation_keys", Some(64 * 3 * 4096))]),
     // 2^20 bytes in 2048 columns, 512 groups; CDKS has a key for each of log2(2048) = 11 automorphisms.

@@ -80,7 +80,7 @@ kinds! {
     FurtherRowSums = "further_row_sums",
     /// A word of a dense matrix made ready for the product with a packed one.
     MatrixWords = "matrix_words",
-    /// A base-p digit of a record.
+    /// A base-p digit of a record, p no power of two.
     DigitConversions = "digit_conversions",
     /// A balanced digit of a word of 32 bits.
     BalancedDigits = "balanced_digits",

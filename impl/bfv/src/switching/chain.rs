@@ -219,12 +219,13 @@ fn store<W: Word>(gadget: &RnsGadget<W>, digits: &Digits<W>, out: &mut [W]) {
 }
 
 impl SwitchShape {
-    /// The work of [`RotationChain::new`] for `length` ciphertexts.
+    /// The work of [`RotationChain::new`] or [`RotationChain::of_sum`] for `length` ciphertexts, without additions.
     pub fn chain_work(self, length: u64) -> Work {
         (self.digits_work() + self.switch_mask_work()) * length.saturating_sub(1)
     }
 
-    /// The work of all calls of [`RotationChain::turns`] for `length` ciphertexts of one input.
+    /// The work of all calls of [`RotationChain::turns`], or of [`RotationChain::sum`], for `length` ciphertexts of one input, without
+    /// additions.
     pub fn chain_bodies_work(self, length: u64) -> Work {
         self.switch_body_work() * length.saturating_sub(1)
     }

@@ -43,7 +43,7 @@ impl RecordCode {
         self.packed > 0
     }
 
-    /// Whether entries are more than bits of records.
+    /// Whether encoding takes divisions: entries are digits, and p is no power of two.
     pub fn divides(&self) -> bool {
         !self.is_packed() && self.radix.divides()
     }

@@ -2,7 +2,7 @@
 
 /// Converts numbers below 2^(64 limbs) to digits in one base.
 ///
-/// The number is divided by the largest power of the base below 2^64, with the reciprocal of Moeller and Granlund
+/// Digits in a base that is a power of two are bits of the number. In any other base the number is divided by the largest power of the base below 2^64, with the reciprocal of Moeller and Granlund
 /// (IEEE Transactions on Computers 2011, Algorithm 4), which costs two multiplications a limb instead of a division.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radix {
@@ -71,12 +71,12 @@ impl Radix {
         remainder >> self.shift
     }
 
-    /// Whether digits are more than bits of the number.
+    /// Whether digits take divisions: the base is no power of two.
     pub fn divides(self) -> bool {
         !self.base.is_power_of_two()
     }
 
-    /// Writes the digits of the number, least significant first; the number is destroyed.
+    /// Writes the digits of the number, least significant first; the number may be destroyed.
     pub fn to_digits(self, limbs: &mut [u64], digits: &mut [u16]) {
         if !self.divides() {
             let bits = self.base.trailing_zeros() as usize;

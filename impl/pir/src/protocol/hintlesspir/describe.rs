@@ -151,8 +151,8 @@ impl Load<'_> {
         let keys = 2 * key_bytes(set, &layout) + 2 * set.key_polynomials(&layout) as u64 * ring.poly_bytes();
         let each = keys + 12 * columns + 4 * rows + 2 * answer_bytes(set, &layout);
         let sums = count(&[self.moduli() * (giants + 1) * blocks + giants, queries, ring.poly_bytes()]);
-        // The allocator keeps about one of several queries more, in blocks that the next does not fill, and as much as the masks of the turns,
-        // between which their digits were.
+        // The allocator keeps about one of several queries more, in blocks that the next does not fill, and as much as the masks of the turns take:
+        // their digits were freed between them.
         let online = count(&[queries + u64::from(queries > 1), each])
             .saturating_add(count(&[self.moduli(), layout.babies as u64, ring.poly_bytes()]))
             .saturating_add(count(&[self.moduli(), queries, vector]))
@@ -219,7 +219,7 @@ impl Load<'_> {
             "product",
             matvec_work(rows, columns, stored, queries) + queries_work(rows, columns, queries),
         );
-        // Turns are stored as vectors; sums are taken from them, turned and added.
+        // Turns are stored in vectors, and sums that are turned are taken from them.
         let chain = |(chains, length, key): (u64, u64, SwitchShape)| {
             (key.chain_bodies_work(length) + ring.moves(length)) * count(&[chains, queries])
         };

@@ -49,10 +49,12 @@ fn every_block_length_serves() {
     }
 }
 
-/// Fewer baby steps than are made together, as many as a block has plaintexts, more; a segment of turns and its half; two threads.
+/// Fewer baby steps than are made together, as many as a block has plaintexts, more; two segments of turns.
 #[test]
 fn every_number_of_baby_steps_serves() {
-    for (degree, block_rows, baby_steps) in [(64, 64, 1), (64, 64, 2), (64, 16, 8), (64, 8, 32), (256, 256, 16)] {
+    for (degree, block_rows, baby_steps) in
+        [(64, 64, 1), (64, 64, 2), (64, 16, 8), (64, 8, 32), (256, 256, 16), (256, 256, 64)]
+    {
         let tables = format!("{SWITCH}{}", giant(baby_steps, 15));
         check_everywhere::<HintlessPir>(&set(degree, block_rows, &tables), 5000, 40, 2, 3);
     }
@@ -89,6 +91,11 @@ fn published_message_sizes() {
             assert_eq!(sizes.layout["quoted_answer_bytes"], quoted << 10);
         }
     }
+    // Keys with three more rows; two blocks of 57 KiB.
+    let set = committed::<HintlessPir>("hintlesspir/giant-steps");
+    let sizes = HintlessPir::describe(&set, &Workload::new(Shape::new(1 << 33, 1).unwrap(), 1, 0).unwrap()).unwrap();
+    let bytes = ["keys", "query", "answer"].map(|message| sizes.payload_bytes(message) >> 10);
+    assert_eq!(bytes, [495, 512, 146]);
     // Table 5: 180 KB for 2^12 rows, beside the words.
     let set = committed::<HintlessPir>("hintlesspir/one-prime");
     let workload = Workload::new(Shape::new(1 << 24, 8).unwrap(), 1, 0).unwrap();
@@ -146,7 +153,9 @@ fn the_secret_as_slots_is_wiped() {
 
 #[test]
 fn sizes_do_not_wrap_around() {
-    grows_up_to_the_bounds::<HintlessPir>(&committed::<HintlessPir>("hintlesspir/code"));
+    for name in ["hintlesspir/code", "hintlesspir/giant-steps"] {
+        grows_up_to_the_bounds::<HintlessPir>(&committed::<HintlessPir>(name));
+    }
 }
 
 #[test]
