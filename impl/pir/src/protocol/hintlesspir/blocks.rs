@@ -17,6 +17,7 @@ pub const GROUP: usize = 4;
 /// Plaintexts of each of these blocks that are made before they are stored.
 pub const CHUNK: usize = 32;
 /// Turns of the secret in a segment, a multiple of [`CHUNK`]: few enough that the turned bodies are still in a cache of 32 MB when they are multiplied.
+/// In tests they are few, so that toy sets have several segments.
 pub const SEGMENT: usize = if cfg!(test) { CHUNK } else { 128 };
 
 /// The tables of one modulus of slots.

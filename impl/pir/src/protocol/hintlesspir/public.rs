@@ -30,7 +30,7 @@ pub struct Public {
 pub struct Rotation {
     /// The decomposition of masks.
     pub gadget: RnsGadget<u32>,
-    /// That of its automorphism.
+    /// The exponent of its automorphism.
     pub exponent: u64,
     seed: Seed,
 }
