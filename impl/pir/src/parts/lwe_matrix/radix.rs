@@ -2,8 +2,9 @@
 
 /// Converts numbers below 2^(64 limbs) to digits in one base.
 ///
-/// Digits in a base that is a power of two are bits of the number. In any other base the number is divided by the largest power of the base below 2^64, with the reciprocal of Moeller and Granlund
-/// (IEEE Transactions on Computers 2011, Algorithm 4), which costs two multiplications a limb instead of a division.
+/// Digits in a base that is a power of two are bits of the number. In any other base the number is divided by the
+/// largest power of the base below 2^64, with the reciprocal of Moeller and Granlund (IEEE Transactions on Computers
+/// 2011, Algorithm 4), which costs two multiplications a limb instead of a division.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radix {
     base: u64,

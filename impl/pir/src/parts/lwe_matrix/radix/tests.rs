@@ -39,7 +39,10 @@ fn extremes_convert() {
 
 proptest! {
     #[test]
-    fn random_numbers_convert(base in prop_oneof![2u32..=4096, (1u32..=12).prop_map(|bits| 1 << bits)], limbs in proptest::collection::vec(any::<u64>(), 1..8)) {
+    fn random_numbers_convert(
+        base in prop_oneof![2u32..=4096, (1u32..=12).prop_map(|bits| 1 << bits)],
+        limbs in proptest::collection::vec(any::<u64>(), 1..8),
+    ) {
         check(base, &limbs);
     }
 }
