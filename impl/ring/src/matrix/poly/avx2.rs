@@ -1,5 +1,5 @@
 //! The AVX2 path: a line is two registers, of which the even and the odd slots are multiplied apart. The sums of one column take up to
-//! eight of the sixteen registers, so columns are multiplied one after the other.
+//! eight of the sixteen registers, so columns are multiplied one after the other, some rows at a time.
 
 use super::Line;
 use super::plan::{Plan, Sums};
@@ -8,6 +8,9 @@ use std::arch::x86_64::*;
 /// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.
 const AHEAD: usize = 64;
 
+/// Rows of one column that are multiplied before the next column has its turn: each column is a stream from memory of its own.
+const TURN: usize = 32;
+
 /// # Safety
 /// Each of `lines` holds a line for each tuple.
 #[target_feature(enable = "avx2")]
@@ -15,48 +18,58 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     plan: Plan,
     lines: [&[Line]; C],
     tuples: &[[Line; K]],
-    sums: [&mut Sums<K>; C],
+    mut sums: [&mut Sums<K>; C],
 ) {
+    for (turn, tuples) in tuples.chunks(TURN).enumerate() {
+        for (lines, sums) in lines.iter().zip(&mut sums) {
+            // SAFETY: the caller's promise.
+            unsafe { add_column(plan, &lines[turn * TURN..], tuples, sums) };
+        }
+    }
+}
+
+/// # Safety
+/// `lines` holds a line for each tuple.
+#[target_feature(enable = "avx2")]
+unsafe fn add_column<const K: usize>(plan: Plan, lines: &[Line], tuples: &[[Line; K]], sums: &mut Sums<K>) {
     let multiple = _mm256_set1_epi64x(plan.multiple as i64);
-    for (lines, sums) in lines.into_iter().zip(sums) {
-        // Sums by polynomial of a tuple: even slots of the first and the second half of a line, then odd ones.
-        let mut totals: [[__m256i; 4]; K] = std::array::from_fn(|part| {
-            std::array::from_fn(|i| {
-                // SAFETY: each part of `Sums` is four registers, aligned as registers are.
-                unsafe { _mm256_load_si256(sums.0[part].as_ptr().add(4 * i).cast()) }
-            })
-        });
-        let mut left = 0;
-        for (row, tuple) in tuples.iter().enumerate() {
-            if left == 0 {
-                left = plan.terms;
-                for sum in totals.as_flattened_mut() {
-                    let large = _mm256_cmpgt_epi64(_mm256_setzero_si256(), *sum);
-                    *sum = _mm256_sub_epi64(*sum, _mm256_and_si256(large, multiple));
-                }
-            }
-            left -= 1;
-            // SAFETY: the caller's promise; a prefetch may have any address.
-            let halves = unsafe {
-                let at = lines.as_ptr().add(row);
-                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
-                [_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.cast::<__m256i>().add(1))]
-            };
-            for (total, line) in totals.iter_mut().zip(tuple) {
-                for half in 0..2 {
-                    // SAFETY: a line is two registers.
-                    let other = unsafe { _mm256_loadu_si256(line.as_ptr().cast::<__m256i>().add(half)) };
-                    let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(halves[half]), _mm256_srli_epi64::<32>(other));
-                    total[half] = _mm256_add_epi64(total[half], _mm256_mul_epu32(halves[half], other));
-                    total[2 + half] = _mm256_add_epi64(total[2 + half], odd);
-                }
+    // Sums by polynomial of a tuple: even slots of the first and the second half of a line, then odd ones.
+    let mut totals: [[__m256i; 4]; K] = std::array::from_fn(|part| {
+        std::array::from_fn(|i| {
+            // SAFETY: each part of `Sums` is four registers, aligned as registers are.
+            unsafe { _mm256_load_si256(sums.0[part].as_ptr().add(4 * i).cast()) }
+        })
+    });
+    let mut left = 0;
+    for (row, tuple) in tuples.iter().enumerate() {
+        if left == 0 {
+            left = plan.terms;
+            for sum in totals.as_flattened_mut() {
+                let large = _mm256_cmpgt_epi64(_mm256_setzero_si256(), *sum);
+                *sum = _mm256_sub_epi64(*sum, _mm256_and_si256(large, multiple));
             }
         }
-        for (sums, total) in sums.0.iter_mut().zip(totals) {
-            for (i, total) in total.into_iter().enumerate() {
-                // SAFETY: as above.
-                unsafe { _mm256_store_si256(sums.as_mut_ptr().add(4 * i).cast(), total) };
+        left -= 1;
+        // SAFETY: the caller's promise; a prefetch may have any address.
+        let halves = unsafe {
+            let at = lines.as_ptr().add(row);
+            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
+            [_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.cast::<__m256i>().add(1))]
+        };
+        for (total, line) in totals.iter_mut().zip(tuple) {
+            for half in 0..2 {
+                // SAFETY: a line is two registers.
+                let other = unsafe { _mm256_loadu_si256(line.as_ptr().cast::<__m256i>().add(half)) };
+                let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(halves[half]), _mm256_srli_epi64::<32>(other));
+                total[half] = _mm256_add_epi64(total[half], _mm256_mul_epu32(halves[half], other));
+                total[2 + half] = _mm256_add_epi64(total[2 + half], odd);
             }
+        }
+    }
+    for (sums, total) in sums.0.iter_mut().zip(totals) {
+        for (i, total) in total.into_iter().enumerate() {
+            // SAFETY: as above.
+            unsafe { _mm256_store_si256(sums.as_mut_ptr().add(4 * i).cast(), total) };
         }
     }
 }

@@ -182,11 +182,11 @@ impl PolyMatrix {
         }
     }
 
-    /// Columns that are multiplied at once. AVX-512 has registers for the sums of four, which spare it reading the vector again. Intel's
-    /// cores read four streams faster than one; elsewhere this pays if there are more products than lines to be read.
+    /// Columns that are multiplied at once. Intel's cores read four streams faster than one. AVX-512 has registers for the sums of four, which
+    /// spare it reading the vector again; on other cores this pays if there are more products than lines to be read.
     fn at_once(&self, vectors: usize) -> usize {
         #[cfg(target_arch = "x86_64")]
-        if self.ring.kernel() == Kernel::Avx512 && (Processor::here() == Processor::Intel || vectors > 1) {
+        if Processor::here() == Processor::Intel || self.ring.kernel() == Kernel::Avx512 && vectors > 1 {
             return GROUP;
         }
         let _ = vectors;
