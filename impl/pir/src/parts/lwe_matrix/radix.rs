@@ -1,5 +1,8 @@
 //! Conversion of bit strings to digits in any base, and back.
 
+/// Divisions of a number that are made side by side.
+const SIDE_BY_SIDE: usize = 4;
+
 /// Converts numbers below 2^(64 limbs) to digits in one base.
 ///
 /// Digits in a base that is a power of two are bits of the number. In any other base the number is divided by the
@@ -57,19 +60,22 @@ impl Radix {
         (quotient, remainder)
     }
 
-    /// Divides the number in place by the power; returns the remainder.
-    fn divide_number(self, limbs: &mut [u64]) -> u64 {
-        // The number shifted left by `shift` has one more limb: its top bits are the first remainder.
-        let carried =
-            |high: u64, low: u64| if self.shift == 0 { high } else { high << self.shift | low >> (64 - self.shift) };
-        let mut remainder = carried(0, limbs.last().copied().unwrap_or(0));
-        for i in (0..limbs.len()).rev() {
-            let below = if i > 0 { limbs[i - 1] } else { 0 };
-            let (quotient, rest) = self.divide(remainder, carried(limbs[i], below));
-            limbs[i] = quotient;
-            remainder = rest;
+    /// Divides the number in place by the power, several times; returns the remainders.
+    ///
+    /// A division goes from the highest limb to the lowest and waits for each remainder. So the next division follows one limb behind, and
+    /// the processor works on all of them at a time.
+    fn divide_number(self, limbs: &mut [u64]) -> [u64; SIDE_BY_SIDE] {
+        // Shifted left as the power is.
+        let mut remainders = [0; SIDE_BY_SIDE];
+        for step in 1..limbs.len() + SIDE_BY_SIDE {
+            for (behind, remainder) in remainders.iter_mut().enumerate() {
+                if let Some(limb) = limbs.get_mut((limbs.len() + behind).wrapping_sub(step)) {
+                    let high = *remainder | *limb >> 1 >> (63 - self.shift);
+                    (*limb, *remainder) = self.divide(high, *limb << self.shift);
+                }
+            }
         }
-        remainder >> self.shift
+        remainders.map(|remainder| remainder >> self.shift)
     }
 
     /// Whether digits take divisions: the base is no power of two.
@@ -89,19 +95,21 @@ impl Radix {
             return;
         }
         let mut used = limbs.len();
-        for group in digits.chunks_mut(self.group) {
-            let mut rest = self.divide_number(&mut limbs[..used]);
+        for groups in digits.chunks_mut(self.group * SIDE_BY_SIDE) {
+            let remainders = self.divide_number(&mut limbs[..used]);
             while used > 0 && limbs[used - 1] == 0 {
                 used -= 1;
             }
-            // After one exact division the rest is below 2^64 / base, as the inverse requires.
-            if let Some((first, others)) = group.split_first_mut() {
-                *first = (rest % self.base) as u16;
-                rest /= self.base;
-                for digit in others {
-                    let quotient = ((u128::from(rest) * u128::from(self.inverse)) >> 64) as u64;
-                    *digit = (rest - quotient * self.base) as u16;
-                    rest = quotient;
+            for (group, mut rest) in groups.chunks_mut(self.group).zip(remainders) {
+                // After one exact division the rest is below 2^64 / base, as the inverse requires.
+                if let Some((first, others)) = group.split_first_mut() {
+                    *first = (rest % self.base) as u16;
+                    rest /= self.base;
+                    for digit in others {
+                        let quotient = ((u128::from(rest) * u128::from(self.inverse)) >> 64) as u64;
+                        *digit = (rest - quotient * self.base) as u16;
+                        rest = quotient;
+                    }
                 }
             }
         }
