@@ -7,7 +7,7 @@ from statistics import median
 import numpy as np
 from scipy.special import bdtr, bdtrc, gammainccinv, gammaincinv, ndtr
 
-from .machine import mean_probe
+from .machine import read_bandwidth
 from .noise.tails import log2_gaussian_tail
 
 MEMORY_TOLERANCE = 0.10
@@ -268,7 +268,7 @@ def _elsewhere(unit_costs: dict, machine: dict) -> str:
     """Why the unit costs do not fit the machine as it ran, in which case no tolerance applies; empty if they fit."""
     if unit_costs["machine"] != machine.get("cpu"):
         return f"unit costs of another machine: {unit_costs['machine']}"
-    ran, calibrated = mean_probe(machine), unit_costs["read_bandwidth"]
+    ran, calibrated = read_bandwidth(machine), unit_costs["read_bandwidth"]
     if not ran or not calibrated or abs(ran - calibrated) <= BANDWIDTH_DRIFT * calibrated:
         return ""
     return f"it read {ran / 1e9:.1f} GB/s when it ran, {calibrated / 1e9:.1f} when it was calibrated"

@@ -15,7 +15,6 @@ import fastjsonschema
 
 from .inputs import InputError as InputError
 from .inputs import read_text
-from .machine import PROBES
 from .paths import ROOT
 from .schemas import fault, short
 
@@ -144,10 +143,9 @@ def _everywhere(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ALWAYS_POSITIVE:
         if record.get(key) == 0:
             yield key, "is 0; it is 1 or more"
-    for key in PROBES:
-        speed = record["machine"].get(key)
-        if speed is not None and not speed > 0:
-            yield f"machine.{key}", f"{speed:g} bytes per second; it is positive, or null where none was probed"
+    for place, speed in enumerate(record["machine"]["read_bandwidth"]):
+        if not speed > 0:
+            yield f"machine.read_bandwidth.{place}", f"{speed:g} bytes per second; it is positive"
 
 
 def _compared(key: str, status: str, correct: dict[str, int]) -> Iterator[tuple[str, str]]:

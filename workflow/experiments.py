@@ -72,10 +72,6 @@ class Group:
     def key(self) -> tuple[str, str]:
         return self.experiment, self.id
 
-    def probed(self, profile: dict[str, Any]) -> bool:
-        """Whether the memory's read bandwidth is probed before and after; primitives work in caches."""
-        return profile["probe_bandwidth"] and self.kind == "protocol"
-
     def command(self, verb: str) -> list[str]:
         """The words of the binary that runs the group, or (`key`) prints its staleness keys."""
         return ["primitive", verb] if self.kind == "primitive" else [verb]

@@ -8,10 +8,10 @@ from pirlab_figures.lib.units import human_bytes
 from .experiments import Group
 from .plan import DONE, Plan
 
-# Seconds that the protocols' cost model leaves out: a row's start, a group's start and its two bandwidth probes, and
+# Seconds that the protocols' cost model leaves out: a row's start, a group's start and its memory that empties caches, and
 # what an experiment takes beside its rows: descriptions, predictions, tables and figures.
 START_SECONDS = {"protocol": 0.3, "primitive": 0.02}
-PROBES_SECONDS = 1.2
+GROUP_SECONDS = {"protocol": 1.2, "primitive": 0.0}
 PRESENTING_SECONDS = 4.0
 #: Bytes on disk of a row's record, prediction and share of the drawings, rounded up.
 OF_A_ROW = 100 << 10
@@ -51,11 +51,10 @@ class Outlook:
         return OF_A_ROW * sum(map(len, self.todo.values()))
 
     def seconds(self, key: tuple[str, str]) -> float:
-        """Predicted seconds of what is left of a group, with the start of its rows and the bandwidth probes."""
+        """Predicted seconds of what is left of a group, with its start and that of its rows."""
         todo = [self.prospects[(*key, row.id)] for row in self.todo.get(key, [])]
         running, group = [each.seconds for each in todo if not each.skipped], self.plan.groups[key]
-        probes = PROBES_SECONDS if running and group.probed(self.plan.profile) else 0.0
-        return probes + sum(seconds + START_SECONDS[group.kind] for seconds in running)
+        return (GROUP_SECONDS[group.kind] if running else 0.0) + sum(seconds + START_SECONDS[group.kind] for seconds in running)
 
     def cells(self, group: Group) -> list[str]:
         """A group's line of the table."""

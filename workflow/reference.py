@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pirlab_estimator.machine import machine_name
+from pirlab_estimator.machine import machine_name, read_bandwidth
 from pirlab_estimator.outputs import write
 from pirlab_estimator.records import read
 from pirlab_figures.lib.units import human_bytes
@@ -115,7 +115,7 @@ def distinct(values: Iterable[Any]) -> str:
 def labels(records: list[dict[str, Any]]) -> dict[str, str]:
     """The machine and build of the records."""
     machines, builds = ([record[key] for record in records] for key in ("machine", "build"))
-    speeds = sorted(m["read_bandwidth_before"] / 1e9 for m in machines if m.get("read_bandwidth_before"))
+    speeds = sorted(speed / 1e9 for m in machines if (speed := read_bandwidth(m)))
     return {
         "rows": distinct(f"{count} {status}" for status, count in Counter(r["status"] for r in records).items()),
         "date": distinct((record.get("finished") or "")[:10] for record in records),

@@ -61,8 +61,6 @@ def run(plan: Plan, group: Group, rows: list[Any]) -> int:
     for row in rows:
         plan.record(group, row).parent.mkdir(parents=True, exist_ok=True)
     command = [plan.binary, *group.command("run"), "--group", str(file)]
-    if not group.probed(plan.profile):
-        command.append("--no-probe")
     return subprocess.run(command, preexec_fn=die_with_parent).returncode
 
 

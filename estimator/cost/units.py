@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..inputs import read_text
-from ..machine import machine_name
+from ..machine import machine_name, read_bandwidth
 from ..paths import RESULTS
 from .operations import Transform, operation, transform
 
@@ -49,7 +49,7 @@ class UnitCosts:
             if isinstance(machine, str):
                 # Behind the colon the defaults say how they came about.
                 return cls(costs, machine, name=machine.split(":")[0])
-            return cls(costs, machine["cpu"], machine.get("read_bandwidth_before"), machine_name(own))
+            return cls(costs, machine["cpu"], read_bandwidth(machine), machine_name(own))
         except KeyError as error:
             raise ValueError(f"{chosen} has no {error} of its machine; {REMEDY}") from None
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
-from pirlab_estimator.machine import probes
 
 from ..lib.cells import database
-from ..lib.frame import status_text
+from ..lib.frame import quartiles, status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
 from ..lib.paper import EXACT_TABLES, PAPER_ONLY, PHASES, Measured, Printed, matches, printed, stands_for, unmatched
 from ..lib.protocols import protocol_name
@@ -56,9 +55,10 @@ def bandwidth_share(ours: Measured, metric: str) -> float | None:
 
 
 def drifted(ours: Measured) -> bool:
-    """Whether the bandwidth changed between the probes before and after the record."""
-    found = probes((ours.row.get("document") or {}).get("machine") or {})
-    return bool(found) and max(found) - min(found) > DRIFT * max(found)
+    """Whether the bandwidth changed during the record: by the quartiles of its probes."""
+    found = ((ours.row.get("document") or {}).get("machine") or {}).get("read_bandwidth")
+    low, _, high = quartiles(found) if found else (0.0, 0.0, 0.0)
+    return high - low > DRIFT * high
 
 
 def _title(column: Printed) -> str:

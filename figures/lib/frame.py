@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 from pirlab_estimator.compare import ANSWER_TOLERANCE
-from pirlab_estimator.machine import mean_probe
+from pirlab_estimator.machine import read_bandwidth
 from pirlab_estimator.records import RUN, InputError, read_all, read_json, read_lines
 from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import set_name
@@ -121,7 +121,7 @@ def _record_row(path: Path, record: dict[str, Any]) -> dict[str, Any]:
         "database_source": database["source"],
         "seeded": record.get("seed") is not None,
         "cpu": machine["cpu"],
-        "read_bandwidth": mean_probe(machine),
+        "read_bandwidth": read_bandwidth(machine),
         "document": record,
     }
     row |= {key: record[key] if ok else [] for key in ("phases", "transcript", "noise")}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pirlab_estimator.compare import Comparison, compare
-from pirlab_estimator.machine import mean_probe
+from pirlab_estimator.machine import read_bandwidth
 from pirlab_estimator.records import PRIMITIVE, read_all
 
 from .frame import prediction_documents, quartiles, stale_date
@@ -107,7 +107,7 @@ class Primitive:
         row |= {"kind": "set" if self.name in SETS else "primitive", "protocol": self.name, "set": document["row"]}
         row |= {"security": predicted.get("security") or [], "failure_log2": noise.get("log2_failure")}
         row |= {"failure_target": noise.get("failure_target"), "stale": self.stale, "cpu": machine.get("cpu")}
-        return row | {"seeded": document.get("seed") is not None, "read_bandwidth": mean_probe(machine)}
+        return row | {"seeded": document.get("seed") is not None, "read_bandwidth": read_bandwidth(machine)}
 
     def marks(self, times: Iterable[str] = ()) -> str:
         """Symbols of the record's marks, and whether one of these times varies."""

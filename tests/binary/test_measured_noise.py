@@ -169,7 +169,7 @@ def test_the_binary_has_the_noise_of_the_formulas(binary, tmp_path):
 
     group = tmp_path / "group.json"
     group.write_text(json.dumps({"experiment": "test/noise", "group": "all", "rows": rows}))
-    command = [binary, "primitive", "run", "--no-probe", "--group", group]
+    command = [binary, "primitive", "run", "--group", group]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     failures = []

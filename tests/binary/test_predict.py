@@ -99,7 +99,7 @@ def test_seconds_are_counts_times_costs(unit_costs):
 
 def test_unit_costs_of_this_machine_replace_the_defaults(tmp_path):
     path = tmp_path / "calibration.json"
-    machine = {"cpu": "x", "cores": 2, "memory_bytes": 3 << 29, "read_bandwidth_before": 2e10}
+    machine = {"cpu": "x", "cores": 2, "memory_bytes": 3 << 29, "read_bandwidth": [2e10]}
     about = {"machine": machine, "kernel": "avx2"}
     path.write_text(json.dumps(about | {"unit_seconds": {"bytes_read": None, "prg_bytes": 1.0}}))
     costs = cost.UnitCosts.load(path)

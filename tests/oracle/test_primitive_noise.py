@@ -295,6 +295,6 @@ def test_times_are_of_one_call_and_of_what_is_counted():
     made = predict.predict([description("fresh")])[0] | {"times": found, "unit_costs": units.origin()}
     measured = record(made)
     measured["measured"]["times"] = {"operation": {"unit": "s", "per": 32, "samples": [0.04, 0.05, 0.06]}}
-    measured["machine"] = {"cpu": "m", "read_bandwidth_before": None, "read_bandwidth_after": None}
+    measured["machine"] = {"cpu": "m", "read_bandwidth": []}
     (seconds,) = (twin for twin in compare(made, measured) if twin.unit == "s")
     assert (seconds.measured, seconds.within, seconds.note) == (0.05, None, f"{counted} only")

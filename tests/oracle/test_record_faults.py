@@ -71,7 +71,7 @@ FAULTS = [
     ("noise.0.stddev", -1.0, None),
     ("noise.0.stddev", 1e200, None),
     ("noise.0.threshold", 0.0, None),
-    ("machine.read_bandwidth_before", 0.0, None),
+    ("machine.read_bandwidth.0", 0.0, None),
     ("machine.cpu", ["x"], None),
     ("memory", {}, "memory.peak_bytes"),
     ("finished", "yesterday", None),

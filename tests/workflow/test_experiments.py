@@ -297,7 +297,6 @@ def test_settings_become_rows(tmp_path, monkeypatch):
     assert row.asked["settings"] == {"lengths": [1, 10], "base": 2, "kind": "a", "family": "x", "bits": 16}
     assert group.options == {"repetitions": 7, "kernel": "auto", "seed": "2a"}
     assert group.command("run") == ["primitive", "run"] and group.command("key") == ["primitive", "key"]
-    assert not group.probed({"probe_bandwidth": True})
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pirlab_figures.search import sweep, sweep_page
 from pirlab_workflow import artifact, pages, papers
 from pirlab_workflow.experiments import all_experiments, read_profile
 from pirlab_workflow.files import ROOT
-from pirlab_workflow.outlook import OF_A_ROW, PROBES_SECONDS, START_SECONDS
+from pirlab_workflow.outlook import GROUP_SECONDS, OF_A_ROW, START_SECONDS
 from pirlab_workflow.plan import Plan
 from places import EXPECTED, read_csv
 
@@ -140,7 +140,7 @@ def test_minutes_and_memory_are_those_of_the_plan():
     rows = [(lines[f"{g.id}/{r.id}"], r.run(g.options)) for g in plan.of(name) if g.measured for r in g.rows]
     found = artifact.effort("quick", name, RUNS["quick"])
     assert found.rows == len(rows) > 20
-    starts = START_SECONDS["protocol"] * len(rows) + PROBES_SECONDS * len([g for g in plan.of(name) if g.measured])
+    starts = START_SECONDS["protocol"] * len(rows) + GROUP_SECONDS["protocol"] * len([g for g in plan.of(name) if g.measured])
     assert found.seconds == pytest.approx(sum(row_seconds(line, row) for line, row in rows) + starts)
     assert found.peak_bytes == max(line["peak_bytes"] for line, _ in rows)
     assert found.disk_bytes == OF_A_ROW * len(rows)

@@ -26,7 +26,7 @@ fn with_argument(words: &[&str], argument: &clap::Arg) -> ErrorKind {
 #[test]
 fn what_a_mode_does_not_use_is_refused_beside_it() {
     let modes: [(&[&str], &[&str]); 6] = [
-        (&["pirlab", "run", "--group=g.json"], &["group", "no_probe"]),
+        (&["pirlab", "run", "--group=g.json"], &["group"]),
         (&["pirlab", "describe", "--batch"], &["batch", "out", "params_root"]),
         (&["pirlab", "calibrate", "--out=c.json", "--check"], &["out", "kernel", "check"]),
         (&["pirlab", "schema", "--all", "--out=folder"], &["all", "out"]),

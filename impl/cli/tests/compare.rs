@@ -33,7 +33,7 @@ fn records_are_compared_and_mixed_ones_refused() {
     assert!(said.out.contains("mixed: processor") && said.out.contains("NOT scaled"), "{}", said.out);
     for record in ["a/r.json", "c/r.json"] {
         let mut probed = read_json(&lab.path(record));
-        probed["machine"]["read_bandwidth_before"] = json!(if record.starts_with('a') { 1e10 } else { 2e10 });
+        probed["machine"]["read_bandwidth"] = json!([if record.starts_with('a') { 1e10 } else { 2e10 }]);
         lab.put(record, probed.to_string());
     }
     assert!(lab.pirlab(&["compare", "a", "c", "--allow-mixed"]).out.contains("over A's, 2.00"));

@@ -174,7 +174,7 @@ fn records_tell_what_was_measured() {
             "predicted_seconds": predicted, "time_limit_seconds": 60, "out": format!("{id}.json")})
     };
     lab.put("g.json", group(&[row("measured", 1), row("skipped", 61)]));
-    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    let mut command = lab.command(&["run", "--group", "g.json"]);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     for line in BufReader::new(run.stderr.take().unwrap()).lines() {
         if line.unwrap().contains("measured: prepared") {

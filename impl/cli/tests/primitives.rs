@@ -29,7 +29,7 @@ fn a_group_is_measured_and_recorded() {
         row("huge", "prg", json!({"bytes": 1 << 30}), json!({})),
     ];
     lab.put("g.json", group(&rows));
-    let mut command = lab.command(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    let mut command = lab.command(&["primitive", "run", "--group", "g.json"]);
     let said = said(command.env("PIRLAB_GROUP_MEMORY", (1 << 28).to_string()).output().unwrap());
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
     let record = |id: &str| lab.json(&format!("records/{id}.json"));
@@ -80,7 +80,7 @@ fn the_papers_way_of_decomposing_takes_fresh_and_offline_coins() {
         .map(|(family, coins)| row(&format!("{family}-{coins}"), "decompose", settings(family, coins), json!({})))
         .collect();
     lab.put("g.json", group(&rows));
-    let said = lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    let said = lab.pirlab(&["primitive", "run", "--group", "g.json"]);
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
     for (family, coins) in names {
         let record = lab.json(&format!("records/{family}-{coins}.json"));
@@ -91,7 +91,7 @@ fn the_papers_way_of_decomposing_takes_fresh_and_offline_coins() {
     }
     for (family, coins) in [("jlp24", "none"), ("unsigned", "fresh")] {
         lab.put("g.json", group(&[row("x", "decompose", settings(family, coins), json!({}))]));
-        lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]).is_refused(&["coins"]);
+        lab.pirlab(&["primitive", "run", "--group", "g.json"]).is_refused(&["coins"]);
     }
 }
 
@@ -103,7 +103,7 @@ fn a_row_that_takes_too_long_is_stopped_alone() {
         row("good", "prg", json!({"bytes": 64}), json!({})),
     ];
     lab.put("g.json", group(&rows));
-    let said = lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    let said = lab.pirlab(&["primitive", "run", "--group", "g.json"]);
     assert_eq!(said.code, 1, "{} {}", said.out, said.err);
     assert!(said.err.contains("not ok: late."), "{}", said.err);
     assert_eq!(lab.json("records/late.json")["status"], "timeout");
@@ -148,7 +148,7 @@ fn bad_groups_are_refused_and_leave_nothing() {
     let lab = Lab::new();
     let refused = |rows: &[Value], parts: &[&str]| {
         lab.put("g.json", group(rows));
-        let said = lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+        let said = lab.pirlab(&["primitive", "run", "--group", "g.json"]);
         said.is_refused(&[&["g.json"], parts].concat());
     };
     let good = || row("good", "prg", json!({"bytes": 8}), json!({}));
@@ -190,7 +190,7 @@ fn packings_decrypt_in_every_way() {
         row("tables", "packing", settings("cdks-preprocessed", 64, "unsigned", weight), json!({})),
     ];
     lab.put("g.json", group(&rows));
-    let said = lab.pirlab(&["primitive", "run", "--no-probe", "--group", "g.json"]);
+    let said = lab.pirlab(&["primitive", "run", "--group", "g.json"]);
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
     // (keys of N words of 56 bits, outputs, table bytes of all outputs)
     for (id, keys, outputs, table) in [

@@ -137,7 +137,7 @@ fn a_record_says_how_it_came_about() {
     assert_eq!(record["experiment"], Value::Null);
     assert_eq!(record["parameters"]["name"], "simplepir/small");
     assert!(record["machine"]["cores"].as_u64().unwrap() >= 1);
-    assert_eq!(record["machine"]["read_bandwidth_before"], Value::Null);
+    assert_eq!(record["machine"]["read_bandwidth"], json!([]));
     assert_eq!(record["staleness_key"].as_str().unwrap().len(), 64);
     if cfg!(target_os = "linux") {
         assert!(record["memory"]["peak_bytes"].as_u64().unwrap() > 0);
@@ -269,7 +269,7 @@ fn what_is_finished_survives_a_kill_in_a_later_batch() {
         row("hopeless", "simplepir/small", json!({"time_limit_seconds": 1, "predicted_seconds": 2})),
     ];
     lab.put("g.json", group(&rows));
-    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    let mut command = lab.command(&["run", "--group", "g.json"]);
     // Each of the two fits alone.
     command.env("PIRLAB_GROUP_MEMORY", peak_bytes(&lab, "doublepir/small", "3_000_000").to_string());
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -294,25 +294,21 @@ fn what_is_finished_survives_a_kill_in_a_later_batch() {
 }
 
 #[test]
-fn the_probe_after_a_batch_is_the_one_before_the_next() {
+fn bandwidth_is_probed_before_each_repetition_of_a_row() {
     let lab = Lab::new();
     let rows = [
-        row("a", "simplepir/small", json!({})),
-        row("b", "simplepir/small", json!({})),
+        row("twice", "simplepir/small", json!({"repetitions": 2})),
+        row("three-times", "simplepir/small", json!({"repetitions": 3})),
         row("skipped", "simplepir/small", json!({"time_limit_seconds": 1, "predicted_seconds": 2})),
     ];
     lab.put("g.json", group(&rows));
-    let mut command = lab.command(&["run", "--group", "g.json"]);
-    command.env("PIRLAB_GROUP_MEMORY", peak_bytes(&lab, "simplepir/small", "500").to_string());
-    let said = common::said(command.output().unwrap());
+    let said = lab.pirlab(&["run", "--group", "g.json"]);
     assert_eq!(said.code, 0, "{}", said.err);
-    let probed = |id: &str, when: &str| {
-        lab.json(&format!("records/{id}.json"))["machine"][format!("read_bandwidth_{when}")].as_f64()
-    };
-    let probes = [probed("a", "before"), probed("a", "after"), probed("b", "before"), probed("b", "after")];
-    assert!(probes.iter().all(Option::is_some) && probes[0] != probes[1] && probes[2] != probes[3], "{probes:?}");
-    assert_eq!(probes[1], probes[2]);
-    assert_eq!([probed("skipped", "before"), probed("skipped", "after")], [None, None]);
+    for (id, probes) in [("twice", 2), ("three-times", 3), ("skipped", 0)] {
+        let record = lab.json(&format!("records/{id}.json"));
+        let rates: Vec<f64> = serde_json::from_value(record["machine"]["read_bandwidth"].clone()).unwrap();
+        assert!(rates.len() == probes && rates.iter().all(|&rate| rate > 1e8), "{id}: {rates:?}");
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -322,7 +318,7 @@ fn killing_the_parent_leaves_no_record_and_no_worker() {
     // Long enough to be caught in the middle.
     let slow = row("slow", "doublepir/small", json!({"records": 3_000_000, "repetitions": 65_536}));
     lab.put("g.json", group(&[slow]));
-    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    let mut command = lab.command(&["run", "--group", "g.json"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     // The first note says that the worker is prepared.
     let mut seen = [0; 1];
@@ -353,7 +349,7 @@ fn a_killed_worker_is_a_failed_row() {
         row("quick", "simplepir/small", json!({})),
     ];
     lab.put("g.json", group(&rows));
-    let mut command = lab.command(&["run", "--no-probe", "--group", "g.json"]);
+    let mut command = lab.command(&["run", "--group", "g.json"]);
     let mut parent = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut notes = parent.stderr.take().unwrap();
     notes.read_exact(&mut [0; 1]).unwrap();

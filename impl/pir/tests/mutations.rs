@@ -191,7 +191,7 @@ fn record() -> RunRecord {
             kernel: word(),
             source_hash: protocol.source_hash.into(),
         },
-        machine: Machine { cores: 2, load_at_start: 0.5, read_bandwidth_before: Some(1e10), ..Machine::default() },
+        machine: Machine { cores: 2, load_at_start: 0.5, read_bandwidth: vec![1e10, 2e10], ..Machine::default() },
         threads: 1,
         repetitions: 2,
         seed: None,

@@ -46,9 +46,6 @@ enum Command {
         /// The group file.
         #[arg(long, value_name = "GROUP.json")]
         group: PathBuf,
-        /// Do not probe the read bandwidth before and after; the record then has none.
-        #[arg(long)]
-        no_probe: bool,
     },
     /// Print, as JSON, the staleness key that a record of each row would carry.
     Key {
@@ -62,7 +59,7 @@ pub fn main(args: &Args) -> Outcome<()> {
     match &args.command {
         Command::List { json } => list(*json),
         Command::Describe { batch: _, out } => answer_each(out.as_deref(), description),
-        Command::Run { group, no_probe } => group::measure::<PrimitivePlan>(group, !no_probe),
+        Command::Run { group } => group::measure::<PrimitivePlan>(group),
         Command::Key { group } => group::keys::<PrimitivePlan>(group),
     }
 }

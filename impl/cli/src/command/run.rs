@@ -87,7 +87,7 @@ pub struct Args {
     /// Run the rows of a group file interleaved, a worker process each; each row writes its own record.
     #[arg(long, value_name = "GROUP.json", conflicts_with_all = [
         "parameters", "with", "records", "record_bits", "out", "database", "keys", "queries", "repetitions", "threads", "streamed", "kernel", "updates",
-        "seed", "noise_seconds", "params_root",
+        "seed", "noise_seconds", "params_root", "no_probe",
     ])]
     group: Option<PathBuf>,
     /// Do not probe the read bandwidth before and after; the record then has none.
@@ -98,7 +98,7 @@ pub struct Args {
 pub fn main(args: Args) -> Outcome<()> {
     refuse_debug_build()?;
     if let Some(group) = &args.group {
-        return group::measure::<Plan>(group, !args.no_probe);
+        return group::measure::<Plan>(group);
     }
     let (probe, out) = (!args.no_probe, args.out.clone());
     let plan = plan(args)?;
@@ -110,10 +110,10 @@ pub fn main(args: Args) -> Outcome<()> {
 
     let started = units::now();
     let mut machine = machine::facts();
-    machine.read_bandwidth_before = probe.then(bandwidth::in_child).flatten();
+    machine.read_bandwidth.extend(probe.then(bandwidth::in_child).flatten());
     let bars = Bars::labelled("");
     let report = measure(&plan, &bars)?;
-    machine.read_bandwidth_after = probe.then(bandwidth::in_child).flatten();
+    machine.read_bandwidth.extend(probe.then(bandwidth::in_child).flatten());
 
     let setting = Setting { experiment: None, group: None, machine };
     let record = plan.record(&setting, &started, Ending::Measured(Box::new(report)))?;

@@ -1,6 +1,7 @@
 //! Empties caches before a call, so that every call finds them in the same state.
 
-use std::hint::black_box;
+use ring::Kernel;
+use ring::bandwidth::{Probe, ProbeError, Reading};
 
 use super::{bandwidth, memory, pin};
 
@@ -9,42 +10,43 @@ pub const LEAST_BYTES: usize = 64 << 20;
 /// Most bytes that are read.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Memory several times as large as the last-level cache: reading it leaves nothing else there.
+/// Memory several times as large as the last-level cache: reading it leaves nothing else there, and says how fast memory is read now.
 pub struct Caches {
-    words: Vec<u64>,
+    probe: Probe,
+    way: Reading,
 }
 
 impl Caches {
     /// Eight times the last-level cache, which may prefer reused lines to streamed ones; not more than an
     /// eighth of the free memory.
-    pub fn new() -> Self {
+    pub fn new() -> Result<Self, ProbeError> {
         let several = bandwidth::largest_cache().unwrap_or(0).saturating_mul(8);
         let bytes = several.clamp(LEAST_BYTES as u64, MOST_BYTES as u64);
         let bytes = memory::free().map_or(bytes, |free| bytes.min(free / 8));
-        // The pages are written, because untouched ones are all the same page.
-        Self { words: vec![1; bytes as usize / 8] }
+        let probe = Probe::new(Kernel::best(), bytes as usize)?;
+        Ok(Self { way: probe.fastest(), probe })
     }
 
-    /// Empties all caches of the core this thread is on.
-    pub fn empty(&self) {
-        self.read(usize::MAX);
+    /// Empties all caches of the core this thread is on, and returns the bytes a second that it read.
+    pub fn empty(&self) -> f64 {
+        self.probe.once(self.way.streams, self.way.ahead)
     }
 
     /// Reads `bytes` bytes, or the whole memory.
     pub fn read(&self, bytes: usize) {
-        let words = &self.words[..self.words.len().min(bytes / 8)];
-        black_box(words.iter().fold(0, |sum: u64, &word| sum.wrapping_add(word)));
+        self.probe.part(bytes, self.way.streams, self.way.ahead);
     }
 
-    /// Empties the caches of the core to which rows of one thread are pinned, and the last-level cache that it shares.
-    pub fn flush(&self) {
+    /// Empties the caches of the core to which rows of one thread are pinned, and the last-level cache that it shares; as [`Self::empty`].
+    pub fn flush(&self) -> f64 {
         std::thread::scope(|scope| {
             // A separate thread is pinned, because workers started later inherit the pinning of this one.
-            scope.spawn(|| {
+            let pinned = scope.spawn(|| {
                 pin::to_one_core();
-                self.empty();
+                self.empty()
             });
-        });
+            pinned.join().unwrap_or(0.0)
+        })
     }
 }
 

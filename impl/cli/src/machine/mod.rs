@@ -22,8 +22,7 @@ pub fn facts() -> Machine {
         load_at_start: load().unwrap_or(0.0),
         os: os(),
         huge_pages: huge_pages(),
-        read_bandwidth_before: None,
-        read_bandwidth_after: None,
+        read_bandwidth: Vec::new(),
     }
 }
 

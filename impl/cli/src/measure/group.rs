@@ -14,7 +14,7 @@ use super::row::{Asked, GroupFile};
 use super::run::Run;
 use crate::failure::{Failure, Outcome};
 use crate::machine::caches::Caches;
-use crate::machine::{self, bandwidth};
+use crate::machine;
 use crate::output::{note, print_beside, print_json, to_json};
 use crate::store::{self, Input};
 use crate::units;
@@ -26,6 +26,8 @@ struct Running<J: Job> {
     job: J,
     started: String,
     worker: Option<Worker<J>>,
+    /// Bytes a second at which memory was read before each repetition.
+    read_bandwidth: Vec<f64>,
     ending: Option<Ending<J::Report>>,
 }
 
@@ -46,7 +48,7 @@ pub fn keys<J: Job>(path: &Path) -> Outcome<()> {
 
 /// Measures every row of the group file `path`, and writes a record for each: for skipped rows at once, for the others when all rows
 /// of their batch have ended. Nothing is written before all rows were checked.
-pub fn measure<J: Job>(path: &Path, probe: bool) -> Outcome<()> {
+pub fn measure<J: Job>(path: &Path) -> Outcome<()> {
     refuse_debug_build()?;
     let GroupFile { experiment, group, rows } = GroupFile::<J::Row>::read(path)?;
     let mut jobs = Vec::new();
@@ -61,9 +63,17 @@ pub fn measure<J: Job>(path: &Path, probe: bool) -> Outcome<()> {
     store::check_all(&outputs, &inputs).map_err(|(i, e)| named(path, jobs[i].row().run().id, &e))?;
     let printed = outputs.iter().any(|out| store::is_standard(out));
     let mut ledger = Ledger { setting, records: BTreeMap::new(), unwritten: Vec::new(), printed };
-    let caches = (J::STARTS_COLD && !jobs.is_empty()).then(Caches::new);
+    let caches = (J::STARTS_COLD && !jobs.is_empty()).then(Caches::new).transpose();
+    let caches = caches.map_err(|e| Failure::Input(format!("emptying caches: {e}.")))?;
     let free = batches::free_memory();
-    let running = |(place, job)| Running { place, job, started: units::now(), worker: None, ending: None };
+    let running = |(place, job)| Running {
+        place,
+        job,
+        started: units::now(),
+        worker: None,
+        read_bandwidth: Vec::new(),
+        ending: None,
+    };
     let mut rows: Vec<Running<J>> = jobs.into_iter().enumerate().map(running).collect();
     for row in &mut rows {
         row.skip_if_too_large(free);
@@ -71,16 +81,9 @@ pub fn measure<J: Job>(path: &Path, probe: bool) -> Outcome<()> {
     let (skipped, rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.ending.is_some());
     ledger.enter(skipped);
 
-    let bandwidth = || probe.then(bandwidth::in_child).flatten();
-    if !rows.is_empty() {
-        ledger.setting.machine.read_bandwidth_before = bandwidth();
-    }
     for mut batch in batches::of(rows, |row| row.job.peak_bytes(), free) {
         measure_batch(&mut batch, caches.as_ref());
-        let after = bandwidth();
-        ledger.setting.machine.read_bandwidth_after = after;
         ledger.enter(batch);
-        ledger.setting.machine.read_bandwidth_before = after;
     }
     ledger.close()
 }
@@ -104,7 +107,7 @@ fn measure_batch<J: Job>(batch: &mut [Running<J>], caches: Option<&Caches>) {
         for row in batch.iter_mut().filter(|row| turn < row.run().repetitions) {
             if let Some(caches) = caches.filter(|_| row.worker.is_some()) {
                 row.take(Step::WarmUp);
-                caches.flush();
+                row.read_bandwidth.push(caches.flush());
             }
             row.take(Step::Repetition);
         }
@@ -170,8 +173,9 @@ struct Ledger<J: Job> {
 impl<J: Job> Ledger<J> {
     /// Writes the records of these rows; a failure does not stop the others.
     fn enter(&mut self, rows: Vec<Running<J>>) {
-        for Running { place, job, started, ending, .. } in rows {
+        for Running { place, job, started, read_bandwidth, ending, .. } in rows {
             let run = job.row().run();
+            self.setting.machine.read_bandwidth = read_bandwidth;
             let lost = || Ending::Not(Status::Failed, "the row was not measured".into());
             let written = job.record(&self.setting, &started, ending.unwrap_or_else(lost)).and_then(|record| {
                 let written = to_json(&record).and_then(|text| store::write(run.out, &text));

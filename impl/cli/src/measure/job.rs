@@ -40,7 +40,7 @@ pub enum Step {
 pub struct Setting {
     pub experiment: Option<String>,
     pub group: Option<String>,
-    /// The machine, with bandwidth before and after.
+    /// The machine, with its read bandwidth.
     pub machine: Machine,
 }
 

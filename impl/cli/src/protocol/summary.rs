@@ -22,11 +22,9 @@ pub fn median(record: &RunRecord, phase: &str) -> Option<f64> {
     quartiles(&phase.seconds).map(|(_, median, _)| median)
 }
 
-/// The mean of the bandwidths probed.
+/// The median of the bandwidths probed.
 pub fn bandwidth(record: &RunRecord) -> Option<f64> {
-    let probes = [record.machine.read_bandwidth_before, record.machine.read_bandwidth_after];
-    let probes: Vec<f64> = probes.into_iter().flatten().filter(|&rate| rate > 0.0).collect();
-    (!probes.is_empty()).then(|| probes.iter().sum::<f64>() / probes.len() as f64)
+    quartiles(&record.machine.read_bandwidth).map(|(_, median, _)| median).filter(|&rate| rate > 0.0)
 }
 
 /// Bytes of the stored database that the answer phase reads a second.
@@ -136,8 +134,7 @@ pub fn warnings(record: &RunRecord) -> Vec<String> {
             lines.push(format!("{}: the first repetition took {:.2} times the median", phase.name, first / middle));
         }
     }
-    let before = record.machine.read_bandwidth_before.filter(|&before| before > 0.0);
-    if let (Some(before), Some(after)) = (before, record.machine.read_bandwidth_after) {
+    if let [before, .., after] = record.machine.read_bandwidth[..] {
         let change = after / before - 1.0;
         if change.abs() > DRIFT {
             lines.push(format!("read bandwidth changed by {:+.0} % over the run", 100.0 * change));

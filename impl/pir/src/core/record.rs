@@ -167,10 +167,8 @@ pub struct Machine {
     pub os: String,
     /// Transparent huge pages setting.
     pub huge_pages: String,
-    /// Single-core read bandwidth before the run, bytes per second.
-    pub read_bandwidth_before: Option<f64>,
-    /// The same after the run.
-    pub read_bandwidth_after: Option<f64>,
+    /// Single-core read bandwidth, bytes per second: of a row in a group before each of its repetitions, else before and after the run.
+    pub read_bandwidth: Vec<f64>,
 }
 
 /// Memory that a process took.

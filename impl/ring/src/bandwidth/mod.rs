@@ -77,7 +77,17 @@ impl Probe {
 
     /// Bytes a second of one pass with the given streams (1, 2, 4 or 8) and prefetch distance.
     pub fn once(&self, streams: usize, ahead: usize) -> f64 {
-        self.read(self.buffer.bytes(), streams, ahead)
+        self.part(usize::MAX, streams, ahead)
+    }
+
+    /// The same over the first `bytes` bytes, rounded down to a multiple of 8 KiB, or over all if there are fewer.
+    pub fn part(&self, bytes: usize, streams: usize, ahead: usize) -> f64 {
+        self.read(&self.buffer.bytes()[..self.bytes().min(bytes / 8192 * 8192)], streams, ahead)
+    }
+
+    /// Bytes of the buffer.
+    pub fn bytes(&self) -> usize {
+        self.buffer.bytes().len()
     }
 
     fn read(&self, bytes: &[u8], streams: usize, ahead: usize) -> f64 {

@@ -73,8 +73,8 @@ pub(super) struct Calibrator {
 }
 
 impl Calibrator {
-    pub(super) fn new(kernel: Kernel, quick: bool) -> Self {
-        Self { kernel, quick, caches: Caches::new(), costs: UnitCosts::default() }
+    pub(super) fn new(kernel: Kernel, quick: bool) -> Result<Self, Failed> {
+        Ok(Self { kernel, quick, caches: Caches::new()?, costs: UnitCosts::default() })
     }
 
     /// The first value, or the second for a quick calibration.
@@ -100,7 +100,7 @@ impl Calibrator {
         self.turns(|caches| {
             match found {
                 Found::Warm => {}
-                Found::Cold => caches.empty(),
+                Found::Cold => drop(caches.empty()),
                 Found::Recent => caches.read(caches::LEAST_BYTES),
             }
             let begun = Instant::now();

@@ -79,15 +79,16 @@ pub fn main(args: &Args) -> Outcome<()> {
     store::check(&args.out, &[])?;
     let bars = Bars::labelled("");
     bars.begin("calibrating", 1 + MEASUREMENTS.len() as u64);
-    machine.read_bandwidth_before = if args.quick { None } else { bandwidth::in_child() };
+    machine.read_bandwidth.extend((!args.quick).then(bandwidth::in_child).flatten());
     bars.advance(1);
-    let mut calibrator = Calibrator::new(kernel, args.quick);
+    let failed = |e| Failure::Result(format!("calibrate: {e}."));
+    let mut calibrator = Calibrator::new(kernel, args.quick).map_err(failed)?;
     for (place, measure) in MEASUREMENTS.iter().enumerate() {
         if place == 1 {
             // The previous group was measured by workers, which pin themselves.
             pin::to_one_core();
         }
-        measure(&mut calibrator).map_err(|e| Failure::Result(format!("calibrate: {e}.")))?;
+        measure(&mut calibrator).map_err(failed)?;
         bars.advance(1);
     }
     #[cfg(target_os = "linux")]
@@ -97,7 +98,7 @@ pub fn main(args: &Args) -> Outcome<()> {
         note(&format!("reads from a disk are not measured: {error}."));
     }
     bars.end();
-    if let Some(rate) = machine.read_bandwidth_before {
+    if let Some(rate) = machine.read_bandwidth.first() {
         calibrator.set("bytes_read", 1.0 / rate);
     }
     let calibration = Calibration {
