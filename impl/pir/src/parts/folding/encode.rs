@@ -19,14 +19,12 @@ const TILE: (usize, usize) = (4, 16);
 pub struct Encoder {
     layout: Layout,
     ring: Arc<Ring<u32>>,
-    /// Whether coefficients lie in -p/2..p/2 instead of 0..p.
-    balanced: bool,
 }
 
 impl Encoder {
     /// An encoder into polynomials of `ring`, of the layout's degree.
-    pub fn new(layout: Layout, ring: &Arc<Ring<u32>>, balanced: bool) -> Self {
-        Self { layout, ring: Arc::clone(ring), balanced }
+    pub fn new(layout: Layout, ring: &Arc<Ring<u32>>) -> Self {
+        Self { layout, ring: Arc::clone(ring) }
     }
 
     /// The layout.
@@ -105,10 +103,10 @@ impl Encoder {
         Ok(self.ring.forward(self.ring.from_signed_i32(&coefficients)))
     }
 
-    /// Cuts a slot's bytes into digits, least significant bit first, and writes them as the slot's coefficients.
+    /// Cuts a slot's bytes into digits from -p/2 to p/2, least significant bit first, and writes them as the slot's coefficients.
     fn write_slot(&self, bytes: &[u8], slot: usize, coefficients: &mut [i32]) {
         let width = self.layout.dimensions.plain_bits;
-        let (mask, half) = ((1u64 << width) - 1, if self.balanced { 1i32 << (width - 1) } else { i32::MAX });
+        let (mask, half) = ((1u64 << width) - 1, 1i32 << (width - 1));
         let (mut pending, mut filled, mut bytes) = (0u64, 0, bytes.iter());
         for out in coefficients[slot..].iter_mut().step_by(self.layout.dimensions.slots()) {
             while filled < width {

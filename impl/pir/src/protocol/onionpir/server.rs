@@ -50,7 +50,7 @@ impl protocol::Server for Server {
         let engine = Engine::new(params, database.shape(), context.kernel)?;
         let primes = engine.ring.primes().len();
         let selection = Selection::new(engine.layout, &engine.ring, primes, context.threads)?;
-        let matrix = Matrix::of(Encoder::new(engine.layout, selection.matrix_ring(), true), database, context)?;
+        let matrix = Matrix::of(Encoder::new(engine.layout, selection.matrix_ring()), database, context)?;
         Ok(Self { engine, selection, matrix, clients: Vec::new() })
     }
 

@@ -35,7 +35,7 @@ impl<F: Selecting> Client<F> {
     /// The client's records, encrypted under its ring key.
     fn encrypt(&self, database: &Database, context: &mut Context) -> Result<Frame> {
         let ring = self.secrets.ring.ring();
-        let encoder = Encoder::new(self.layout, ring, true);
+        let encoder = Encoder::new(self.layout, ring);
         let error = self.params.rlwe.error.sampler()?;
         // A separate seed, so that no mask of the keys is used again.
         let mut masks = Masks::new(fresh_seed(&mut context.rng));

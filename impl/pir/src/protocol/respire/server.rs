@@ -172,7 +172,7 @@ impl protocol::Server for Server {
         let buckets = params.buckets(database.shape())?;
         let layout = params.layout(buckets.each)?;
         let selection = Selection::new(layout, &engine.ring, params.matrix_primes, context.threads)?;
-        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
+        let encoder = Encoder::new(layout, selection.matrix_ring());
         let places = Places::draw(buckets, &mut context.rng);
         let parts = (0..buckets.count()).map(|bucket| (encoder.clone(), places.database(database, bucket)));
         let matrices = if context.streamed {

@@ -115,7 +115,7 @@ impl protocol::Server for Server {
     fn new(params: &Set, database: &Database, context: &mut Context) -> Result<Self> {
         let engine = Engine::new(params, database.shape(), context.kernel)?;
         let selection = Selection::new(engine.layout, &engine.ring, params.matrix_primes, context.threads)?;
-        let matrix = Matrix::of(Encoder::new(engine.layout, selection.matrix_ring(), true), database, context)?;
+        let matrix = Matrix::of(Encoder::new(engine.layout, selection.matrix_ring()), database, context)?;
         Ok(Self { engine, selection, matrix, clients: Vec::new() })
     }
 

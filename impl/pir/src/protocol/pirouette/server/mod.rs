@@ -109,7 +109,7 @@ impl<F: Selecting> protocol::Server for Server<F> {
         let layout = params.layout(database.shape())?;
         params.check_streaming(context.streamed)?;
         let selection = Selection::new(layout, &ring, params.database.moduli(), context.threads)?;
-        let encoder = Encoder::new(layout, selection.matrix_ring(), true);
+        let encoder = Encoder::new(layout, selection.matrix_ring());
         let matrix = if params.database.encrypted || context.streamed {
             Matrix::streamed(encoder, database.clone())
         } else {
