@@ -60,8 +60,8 @@ pub fn primes_above(bits: u32, two_n: u64) -> impl Iterator<Item = u64> {
         .filter(|n| is_prime(*n))
 }
 
-/// The distinct prime divisors of `n`, ascending, by trial division.
-fn prime_divisors(mut n: u64) -> Vec<u64> {
+/// The distinct prime divisors of `n`, ascending, by trial division: quick for numbers to 2^32 and for smooth ones.
+pub fn prime_divisors(mut n: u64) -> Vec<u64> {
     let mut divisors = Vec::new();
     let mut candidate = 2;
     while candidate * candidate <= n {

@@ -1,6 +1,7 @@
 //! The families of plaintext moduli, in numbers.
 
 use crate::error::{BfvError, parameter};
+use ring::primes::prime_divisors;
 use ruint::Uint;
 
 /// What a plaintext modulus t(X) is.
@@ -115,25 +116,6 @@ impl Family {
 
 /// 2^64 - 2^32 + 1.
 const GOLDILOCKS: u64 = 0xffff_ffff_0000_0001;
-
-/// The distinct prime divisors, by trial division: quick for numbers to 2^32 and for the smooth 2^64 - 2^32.
-fn prime_divisors(mut number: u64) -> Vec<u64> {
-    let mut divisors = Vec::new();
-    let mut candidate = 2;
-    while candidate * candidate <= number {
-        if number.is_multiple_of(candidate) {
-            divisors.push(candidate);
-            while number.is_multiple_of(candidate) {
-                number /= candidate;
-            }
-        }
-        candidate += 1;
-    }
-    if number > 1 {
-        divisors.push(number);
-    }
-    divisors
-}
 
 /// 1 / x modulo a power of two, x odd: Newton's iteration doubles the right bits.
 pub(super) fn inverse(x: u64, power_of_two: u64) -> u64 {
