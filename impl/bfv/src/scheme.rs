@@ -8,6 +8,7 @@ use crate::noise::centred;
 use crate::plain::PlainModulus;
 use lattice::{Masks, Rlwe, RlweKey, SeededRlwe, SplitKey, SplitRlwe};
 use rand::RngCore;
+use ring::modulus::inverse_of_odd;
 use ring::{Coefficient, DiscreteGaussian, Ntt, Poly, Ring, RingShape, Word, Work};
 use std::sync::Arc;
 
@@ -54,14 +55,12 @@ impl<W: Word> Scheme<W> {
             }
         }
         let q = ring.rns().product();
-        // Newton's iteration doubles the right bits; q is odd.
-        let q_inverse = (0..5).fold(q[0], |x, _| x.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(q[0]))));
         Ok(Self {
             ring: ring.clone(),
             t,
             t_inverse,
             negated_q: modulus.negated_residue(q),
-            q_inverse,
+            q_inverse: inverse_of_odd(q[0]),
             modulus: modulus.clone(),
         })
     }

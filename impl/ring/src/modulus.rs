@@ -58,9 +58,7 @@ impl<W: Residue> Modulus<W> {
 
     /// -1 / q modulo 2^BITS, of an odd q.
     pub(crate) fn negative_inverse(&self) -> W {
-        // Newton's iteration doubles the right bits, of which q itself has three.
-        let q = self.value.to_u64();
-        W::from_u64((0..5).fold(q, |x, _| x.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(q)))).wrapping_neg())
+        W::from_u64(inverse_of_odd(self.value.to_u64()).wrapping_neg())
     }
 
     /// a + b.
@@ -153,6 +151,12 @@ impl<W: Residue> Modulus<W> {
     pub fn mul_shoup(&self, x: W, w: W, quotient: W) -> W {
         W::reduce_once(W::mul_shoup_lazy(x, w, quotient, self.value), self.value)
     }
+}
+
+/// 1 / x modulo 2^64, x odd: its low bits are the inverse modulo smaller powers of two.
+pub fn inverse_of_odd(x: u64) -> u64 {
+    // Newton's iteration doubles the right bits, of which x itself has three.
+    (0..5).fold(x, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(inverse))))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The families of plaintext moduli, in numbers.
 
 use crate::error::{BfvError, parameter};
+use ring::modulus::inverse_of_odd;
 use ring::primes::prime_divisors;
 use ruint::Uint;
 
@@ -117,9 +118,9 @@ impl Family {
 /// 2^64 - 2^32 + 1.
 const GOLDILOCKS: u64 = 0xffff_ffff_0000_0001;
 
-/// 1 / x modulo a power of two, x odd: Newton's iteration doubles the right bits.
+/// 1 / x modulo a power of two, x odd.
 pub(super) fn inverse(x: u64, power_of_two: u64) -> u64 {
-    (0..5).fold(x, |inverse, _| inverse.wrapping_mul(2u64.wrapping_sub(x.wrapping_mul(inverse)))) & (power_of_two - 1)
+    inverse_of_odd(x) & (power_of_two - 1)
 }
 
 /// The generator of the exponents that are 1 modulo 2e, up to sign where e = 1: 5^(e/2) modulo 2N.

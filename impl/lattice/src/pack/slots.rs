@@ -9,6 +9,7 @@
 
 use ring::BlockDiagonal;
 use ring::matrix::diagonal::{LINE, Line};
+use ring::modulus::inverse_of_odd;
 
 /// Side of the blocks that hold a group of `order` automorphisms, those with sigma = 1 modulo 2 N / order: they map slots within aligned
 /// blocks of that size. It is at least a line.
@@ -39,9 +40,7 @@ impl SlotMaps {
 
     /// The inverse of an odd exponent modulo 2n.
     pub(super) fn inverse(exponent: u64, n: usize) -> u64 {
-        // Newton's iteration doubles the bits to which the product is 1; an odd number is its own inverse to three bits.
-        let inverse = (0..5).fold(exponent, |x, _| x.wrapping_mul(2u64.wrapping_sub(exponent.wrapping_mul(x))));
-        inverse & (2 * n as u64 - 1)
+        inverse_of_odd(exponent) & (2 * n as u64 - 1)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The Galois automorphisms f(X) -> f(X^k), k odd, in both domains.
 
+use crate::modulus::inverse_of_odd;
+
 /// Reasons to refuse an automorphism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AutomorphismError {
@@ -37,8 +39,7 @@ impl Automorphism {
         }
         let mask = 2 * n as u64 - 1;
         let k = k & mask;
-        // Newton's iteration doubles the bits to which k * inverse = 1; k is its own inverse to three bits.
-        let inverse = (0..5).fold(k, |x, _| x.wrapping_mul(2u64.wrapping_sub(k.wrapping_mul(x)))) & mask;
+        let inverse = inverse_of_odd(k) & mask;
         // X^j is the image of X^(j / k), and X^(i + N) = -X^i.
         let source = |j: u64| {
             let i = (j * inverse) & mask;
