@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bfv::{Multiplier, expansion_exponents};
 use rand_chacha::ChaCha20Rng;
-use ring::{Kernel, Ntt, Poly, PolyMatrix, PolyPairs};
+use ring::{Kernel, Modulus, Ntt, Poly, PolyMatrix, PolyPairs};
 
 use super::layout::words_of;
 use super::set::NAME;
@@ -55,17 +55,8 @@ impl Selector for Engine {
             Selection::Arithmetic { weight } => weight as u64,
             _ => 1,
         };
-        let t = modulus(set);
-        let factorial = (1..=weight).fold(1, |product, i| product * i % t);
-        // Fermat's little theorem: t is a prime above k.
-        let power = |base: u64, mut exponent: u64| {
-            let (mut square, mut power) = (u128::from(base), 1);
-            while exponent > 0 {
-                power = if exponent & 1 == 1 { power * square % u128::from(t) } else { power };
-                (square, exponent) = (square * square % u128::from(t), exponent >> 1);
-            }
-            power as i64
-        };
+        let t = Modulus::new(modulus(set))?;
+        let factorial = (1..=weight).fold(1, |product, i| t.mul(product, i));
         let constant = |i: u64| {
             let mut z = vec![0; set.ring.degree];
             z[0] = i as i64;
@@ -75,7 +66,8 @@ impl Selector for Engine {
             multiplier: (layout.products() > 0).then(|| Multiplier::new(&exchange.scheme)).transpose()?,
             constants: (0..weight.max(2)).map(constant).collect::<Result<_>>()?,
             factor: factorial as i64,
-            inverse: power(factorial, t - 2),
+            // Fermat's little theorem: t is a prime above k.
+            inverse: t.pow(factorial, t.value() - 2) as i64,
             keys: None,
             layout,
             exchange,
