@@ -14,6 +14,7 @@
 
 use super::slots::{self, SlotMaps};
 use crate::error::LatticeError;
+use crate::trace::inverse_power_of_two;
 use ring::matrix::diagonal::LINE;
 use ring::{BlockDiagonal, Ntt, Poly, Ring, RingShape, Work};
 
@@ -174,8 +175,7 @@ pub(super) fn scale(ring: &Ring<u32>, poly: &mut Poly<u32, Ntt>, factors: &[u32]
 
 /// 1/order modulo each prime, for a power of two.
 pub(super) fn inverses(ring: &Ring<u32>, order: usize) -> Vec<u32> {
-    let halve = |p: u64| (0..order.ilog2()).fold(1, |x, _| if x & 1 == 0 { x >> 1 } else { (x + p) >> 1 });
-    ring.primes().iter().map(|&p| halve(p) as u32).collect()
+    ring.primes().iter().map(|&p| inverse_power_of_two(p.into(), order.ilog2()) as u32).collect()
 }
 
 /// A zero matrix for each prime.
