@@ -14,7 +14,6 @@ use ring::{Ntt, Poly, Ring, Word};
 #[derive(Clone, Debug)]
 pub struct Table<W: Word> {
     steps: Poly<W, Ntt>,
-    squares: u64,
 }
 
 impl<W: Word> Table<W> {
@@ -44,17 +43,11 @@ impl<W: Word> Table<W> {
             *step = (i64::from(value) - before) / 2;
             before = value.into();
         }
-        let squares = coefficients.iter().map(|step| step.unsigned_abs().pow(2)).sum();
-        Ok(Self { steps: ring.forward(ring.from_signed(&coefficients)), squares })
+        Ok(Self { steps: ring.forward(ring.from_signed(&coefficients)) })
     }
 
     /// The polynomial (1 - X) P / A.
     pub(super) fn steps(&self) -> &Poly<W, Ntt> {
         &self.steps
-    }
-
-    /// The sum of the squares of the steps: what multiplies the variance of the rotation's noise.
-    pub fn noise_factor(&self) -> u64 {
-        self.squares
     }
 }
