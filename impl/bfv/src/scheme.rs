@@ -235,18 +235,8 @@ impl<W: Word> Scheme<W> {
         Ok(self.times_t(&errors, |sum, x, coefficient| sum + x * coefficient as f64))
     }
 
-    /// The work of [`Self::scale`].
-    pub fn scale_work(ring: RingShape, modulus: &PlainModulus) -> Work {
-        modulus.shorten_work() + ring.transforms(1) + ring.products(1)
-    }
-
     /// The work of [`Self::prepare`].
     pub fn prepare_work(ring: RingShape) -> Work {
         ring.transforms(1)
-    }
-
-    /// The work of [`Self::decrypt`]: to the phase and back with t.
-    pub fn decrypt_work(ring: RingShape, modulus: &PlainModulus) -> Work {
-        modulus.shorten_work() + ring.transforms(3) + ring.products(2)
     }
 }

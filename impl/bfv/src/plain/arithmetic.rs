@@ -1,7 +1,6 @@
 //! What every plaintext modulus can do.
 
 use crate::error::BfvError;
-use ring::Work;
 use std::fmt;
 
 /// Arithmetic modulo one t(X), of any size of p.
@@ -14,6 +13,4 @@ pub(super) trait Arithmetic: Send + Sync + fmt::Debug {
     fn encode(&self, values: &[u64], out: &mut [i64]) -> Result<(), BfvError>;
     /// The values in the slots.
     fn decode(&self, z: &[i64], values: &mut [u64]) -> Result<(), BfvError>;
-    /// The work of [`Self::shorten`], and that of [`Self::encode`] or [`Self::decode`].
-    fn work(&self) -> (Work, Work);
 }

@@ -185,10 +185,6 @@ impl<const B: usize, const L: usize> Arithmetic for Columns<B, L> {
         }
         Ok(())
     }
-
-    fn work(&self) -> (Work, Work) {
-        work(self.k, self.k * self.e, self.words)
-    }
 }
 
 /// The number of limbs that hold a number of that many words.

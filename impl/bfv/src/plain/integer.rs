@@ -84,8 +84,4 @@ impl Arithmetic for Integer {
         values.iter_mut().zip(places).for_each(|(value, place)| *value = transformed[*place as usize]);
         Ok(())
     }
-
-    fn work(&self) -> (Work, Work) {
-        (shorten_work(self.n), slots_work(self.n))
-    }
 }

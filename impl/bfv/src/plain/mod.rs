@@ -152,11 +152,6 @@ impl PlainModulus {
         self.arithmetic.negated_residue(words)
     }
 
-    /// The work of [`Self::shorten`].
-    pub fn shorten_work(&self) -> Work {
-        self.arithmetic.work().0
-    }
-
     /// The short plaintext with those values in its slots: [`Self::words`] words a slot, a number below p.
     ///
     /// # Errors
@@ -182,12 +177,7 @@ impl PlainModulus {
         Ok(values)
     }
 
-    /// The work of [`Self::encode`] or of [`Self::decode`].
-    pub fn slots_work(&self) -> Work {
-        self.arithmetic.work().1
-    }
-
-    /// The same of integers in degree `n`, without a modulus at hand.
+    /// The work of [`Self::encode`] or of [`Self::decode`] of integers in degree `n`.
     pub fn integer_slots_work(n: usize) -> Work {
         integer::slots_work(n)
     }

@@ -16,8 +16,7 @@ impl Family {
         })
     }
 
-    /// The work of encoding or decoding the slots of a plaintext in degree `n`: that of
-    /// [`PlainModulus::slots_work`](super::PlainModulus::slots_work), without the modulus at hand.
+    /// The work of encoding or decoding the slots of a plaintext in degree `n`.
     ///
     /// # Errors
     /// A p that is too long.
@@ -28,7 +27,7 @@ impl Family {
         })
     }
 
-    /// The work of [`PlainModulus::shorten`](super::PlainModulus::shorten) in degree `n`, without the modulus at hand.
+    /// The work of [`PlainModulus::shorten`](super::PlainModulus::shorten) in degree `n`.
     ///
     /// # Errors
     /// A p that is too long.
