@@ -1,23 +1,12 @@
 //! Oblivious expansion (Angel, Chen, Laine, Setty, IEEE S&P 2018; as Spiral and Respire use it): one ciphertext becomes 2^depth, of which
 //! number j carries the coefficients at positions j modulo 2^depth.
 
-use crate::decompose::{GadgetShape, RingGadget};
+use crate::decompose::RingGadget;
 use crate::error::LatticeError;
 use crate::product::Workspace;
 use crate::rlwe::Rlwe;
 use crate::trace::{TraceKeys, inverse_power_of_two};
-use ring::{Coefficient, Word, Work};
-
-impl GadgetShape {
-    /// The work of [`RingGadget::expand`]: an automorphism for each ciphertext of every level but the last, a sum or a difference for
-    /// each ciphertext of every level but the first.
-    pub fn expand_work(self, depth: u32, count: usize) -> Work {
-        let ciphertexts = |level: u32| (1u64 << level).min(count as u64);
-        let automorphisms = (0..depth).map(ciphertexts).sum::<u64>();
-        let sums = (1..=depth).map(ciphertexts).sum::<u64>();
-        self.automorphism_work() * automorphisms + self.ring.moves(2 * sums)
-    }
-}
+use ring::{Coefficient, Word};
 
 impl<W: Word> RingGadget<W> {
     /// Expands `input`, phase sum_k m_k X^k, into the first `count` of 2^depth ciphertexts: the phase of number j is the sum

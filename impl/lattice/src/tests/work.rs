@@ -46,9 +46,6 @@ fn traces<W: Word>(t: &mut Setup<W>) {
     for kept in [1, n / 4, n] {
         check(n, &shape.trace_work(kept), || drop(gadget.trace(&input, kept, &keys, w).unwrap()));
     }
-    for (depth, count) in [(0, 1), (3, 8), (4, 11), (n.ilog2(), 5)] {
-        check(n, &shape.expand_work(depth, count), || drop(gadget.expand(&input, depth, count, &keys, w).unwrap()));
-    }
     for count in [1, 8] {
         let inputs = (0..count).map(|_| input.clone()).collect();
         check(n, &shape.join_work(count), || drop(gadget.join(inputs, &keys, w).unwrap()));
