@@ -7,7 +7,7 @@ from typing import Any
 from ..lib.cells import predicted_cells
 from ..lib.marks import SYMBOLS, marks_of
 from ..lib.output import words
-from ..lib.paper import PAPER_ONLY, Measured, Printed
+from ..lib.paper import Measured, Printed
 from ..lib.spec import spec
 from ..lib.table import Cell, Column
 from ..lib.units import SCALES, significant
@@ -62,12 +62,11 @@ def columns_of(metrics: Iterable[Metric]) -> list[Column]:
 
 
 def printed_cells(column: Printed, metrics: Sequence[Metric]) -> dict[str, Cell]:
-    """The printed numbers of a column, each marked where the paper contradicts itself or stands alone."""
+    """The printed numbers of a column, each marked where the paper contradicts itself."""
     cells = {}
     for metric in metrics:
         if metric.key in column.values:
             marks = SYMBOLS["contradicted"] if errata.contradicted(column, metric.key) else ""
-            marks += SYMBOLS["paper_only"] if column.protocol in PAPER_ONLY else ""
             cells[metric.key] = metric.cell(column.values[metric.key], marks, as_printed=True)
     return cells
 

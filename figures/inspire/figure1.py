@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from ..lib import style
 from ..lib.marks import MARKS, PREDICTED, mark_notes, marks_of, provenance, superscripts
-from ..lib.paper import DATABASES, ORDER, PAPER_ONLY, Measured, Printed, matches, printed
+from ..lib.paper import DATABASES, ORDER, Measured, Printed, matches, printed
 from ..lib.protocols import mathtext, protocol, protocol_name
 from ..lib.spec import spec
 from ..lib.units import KIB, human_bytes
@@ -75,7 +75,7 @@ def beside(column: Printed, hits: Sequence[Measured]) -> Iterator[tuple[dict[str
     yield base | {"source": "paper", "status": "printed"}, column.values
     for line, values in map(of_ours, hits):
         yield line | base, values
-    if not hits and column.protocol not in PAPER_ONLY:
+    if not hits:
         yield base | {"source": HERE_SOURCE, "status": "not measured", "reason": NOT_PLANNED}, {}
 
 

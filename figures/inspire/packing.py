@@ -10,7 +10,7 @@ import pandas as pd
 from ..lib.cells import predicted_cells
 from ..lib.marks import SYMBOLS
 from ..lib.output import words
-from ..lib.paper import PAPER, PAPER_ONLY, Printed, printed
+from ..lib.paper import PAPER, Printed, printed
 from ..lib.primitive import Primitive, notes
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
@@ -142,7 +142,7 @@ def table(records: Sequence[Primitive], expected: pd.DataFrame, contradictions: 
             rows.append(_our_row(column, record))
             data.append(_data(record))
             left.remove(record)
-        if not hits and column.protocol not in PAPER_ONLY:
+        if not hits:
             cells = {key: rows[-1].cells[key] for key in ("method", "ring")}
             reason = ELSEWHERE if column.protocol == "HintlessPIR" else NOT_PLANNED
             rows.append(Row(cells | {"source": Cell("here")}, "", reason))

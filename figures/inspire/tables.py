@@ -9,7 +9,7 @@ import pandas as pd
 from ..lib.cells import database
 from ..lib.frame import quartiles, status_text
 from ..lib.marks import ASSUMED, SYMBOLS, footnotes, marks_of, provenance, symbols
-from ..lib.paper import EXACT_TABLES, PAPER_ONLY, PHASES, Measured, Printed, matches, printed, stands_for, unmatched
+from ..lib.paper import EXACT_TABLES, PHASES, Measured, Printed, matches, printed, stands_for, unmatched
 from ..lib.protocols import protocol_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
@@ -129,7 +129,7 @@ def _blocks(columns: Sequence[Printed], found: Sequence[Measured]) -> Iterator[t
     """Printed columns, and the rows of ours below the last of them: those of a column, or of an application's database
     all that stand for it, of any protocol."""
     for column in (column for column in columns if column.table not in APPLICATIONS):
-        yield [column], [] if column.protocol in PAPER_ONLY else matches(column, found)
+        yield [column], matches(column, found)
     applications = [column for column in columns if column.table in APPLICATIONS]
     for title in dict.fromkeys(map(_title, applications)):
         here = [column for column in applications if _title(column) == title]
@@ -213,7 +213,7 @@ def build(found: Sequence[Measured], expected: pd.DataFrame, contradictions: pd.
             rows.append(_our_row(column, ours, place, metrics))
             data += _data(column, ours, metrics, table)
             shown.append(ours.row)
-        if not hits and column.protocol not in PAPER_ONLY:
+        if not hits:
             rows.append(Row(place | {"source": Cell("here")}, "", NOT_PLANNED))
     for ours in unmatched(columns, found) if table in EXACT_TABLES else _smaller(columns, found):
         name = Cell(protocol_name(ours.row["protocol"]))

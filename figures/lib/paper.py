@@ -24,12 +24,9 @@ from .protocols import IDS, PAPERS, PROTOCOLS, protocol, set_short
 from .units import KIB, has
 
 PAPER = "inspire"
-ORDER = PAPERS[PAPER]["compared"]
+ORDER: tuple[str, ...] = tuple(PAPERS[PAPER]["compared"])
 """The protocols of its tables, in the order of its columns."""
-PAPER_ONLY = tuple(name for name in ORDER if not PROTOCOLS[name].built)
-"""Those that are not implemented here: the paper's own numbers stand for them."""
-FAMILY = tuple(name for name in ORDER if PROTOCOLS[name].built)
-WITH_LAYOUTS = tuple(name for name in FAMILY if PROTOCOLS[name].layouts)
+WITH_LAYOUTS = tuple(name for name in ORDER if PROTOCOLS[name].layouts)
 """Protocols of which the paper has several layouts of one database."""
 CONTRADICTION = words("id paper where kind printed recomputed comment")
 """Columns of the papers' contradictions."""
@@ -213,7 +210,7 @@ def rows(every: Iterable[dict[str, Any]], columns: Declared | None = None) -> li
     columns = declared() if columns is None else columns
     found = []
     for row in every:
-        if row["protocol"] not in FAMILY or row["queries"] != 1 or row["threads"] != 1:
+        if row["protocol"] not in ORDER or row["queries"] != 1 or row["threads"] != 1:
             continue
         row = row | {"description": row["description"] or {}}
         sizes = query_sizes(row["description"].get("messages", []), with_keys=True)

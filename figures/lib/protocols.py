@@ -16,7 +16,6 @@ class Protocol:
     id: str
     name: str
     printed: str = ""
-    built: bool = True
     macros: tuple[str, ...] = ()
     tex: str = ""
     html: str = ""

@@ -15,7 +15,7 @@ from ..lib.frame import status_text
 from ..lib.marks import SYMBOLS, failing, footnotes, insecure, marks_of, of_value, provenance, symbols
 from ..lib.output import words
 from ..lib.paper import PRINTED_TOTALS, Key, printed_totals
-from ..lib.protocols import IDS, PAPERS, paper_name, protocol, series_name
+from ..lib.protocols import PAPERS, paper_name, protocol, series_name
 from ..lib.spec import spec
 from ..lib.table import Cell, Row, Table
 from ..lib.units import has, shape_text, significant
@@ -80,7 +80,7 @@ def _block(
             if (row["threads"] == 1) == single:
                 one = None if single else own_one.get(row["sha256"])
                 yield _our_line(key, row, printed_one if single else None, one)
-    if not rows and protocol(IDS[key[2]]).built:
+    if not rows:
         yield Row(_head(key) | {"source": Cell("here")}, "", NOT_PLANNED), {"source": "here", "status": NOT_PLANNED}
 
 

@@ -107,7 +107,7 @@ def _stands_for_a_column(row: Mapping[str, Any], sources: Mapping[str, Any], siz
     """Whether a set of ours runs a printed column with one change, such as another plaintext modulus, and no published
     set has that column."""
     name, place = row["set"], (sources.get(row["set"]) or {}).get("location", "")
-    ours = row["kind"] == "repaired" and name.split("/")[0] in papers.FAMILY
+    ours = row["kind"] == "repaired" and name.split("/")[0] in papers.ORDER
     return bool(ours and place.startswith("Table") and name in sizes)
 
 

@@ -11,7 +11,7 @@ from pirlab_estimator.security.assess import predict_security, weakest
 from pirlab_estimator.sets import AS_PUBLISHED, every_set
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
-from pirlab_figures.lib.paper import EXACT_TABLES, FAMILY, WITH_LAYOUTS, Printed
+from pirlab_figures.lib.paper import EXACT_TABLES, ORDER, WITH_LAYOUTS, Printed
 from pirlab_workflow.experiments import all_experiments, expand, load_experiment, read_profile
 from pirlab_workflow.files import ROOT
 
@@ -20,7 +20,7 @@ STANDING = (*AS_PUBLISHED, "repaired")
 Place = tuple[str, int, int]
 
 
-def own(protocols: tuple[str, ...] = FAMILY) -> dict[tuple[str, str], Printed]:
+def own(protocols: tuple[str, ...] = ORDER) -> dict[tuple[str, str], Printed]:
     """The columns that experiments reproduce, by protocol and id: those of protocols that are here."""
     expected = loader.load_expected(ROOT / "experiments/expected")
     files = {file for name in all_experiments() for file in load_experiment(name).get("reproduces", [])}
@@ -32,7 +32,7 @@ def own(protocols: tuple[str, ...] = FAMILY) -> dict[tuple[str, str], Printed]:
 
 def held() -> inspire_paper.Declared:
     """The columns that rows of the paper's protocols stand for."""
-    return {place: ids for place, ids in inspire_paper.declared().items() if place[0].split("/")[0] in FAMILY}
+    return {place: ids for place, ids in inspire_paper.declared().items() if place[0].split("/")[0] in ORDER}
 
 
 @cache
@@ -143,7 +143,7 @@ def test_every_packing_has_a_row():
     assert len(expected) == 4 and lacking == ["hintlesspir"]
 
 
-@pytest.mark.parametrize("protocol", FAMILY)
+@pytest.mark.parametrize("protocol", ORDER)
 def test_sets_of_our_own_reach_128_bits(binary, protocol):
     """All other sets are published, or repaired for one reason."""
     sets = {path: tomllib.loads(path.read_text()) for path in sorted((ROOT / "params" / protocol).glob("*.toml"))}
