@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 from ..cost.plan import format_bytes
 from ..inputs import MOST_WRITTEN, read_text
+from ..noise import FAILURE_TARGET
+from ..security.attacks import SECURITY_TARGET
 from .evaluate import Figures, Shape
 from .rings import reaches
 
@@ -59,8 +61,8 @@ class Bounds:
     hints that wear out, which a client keeps and counts, however short they are.
     """
 
-    security: float = 128.0
-    failure: float = -40.0
+    security: float = float(SECURITY_TARGET)
+    failure: float = FAILURE_TARGET
     upload: float | None = None
     download: float | None = None
     offline: float | None = None

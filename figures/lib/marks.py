@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pirlab_estimator.security.attacks import bits_text, entry_text
+from pirlab_estimator.noise import FAILURE_TARGET
+from pirlab_estimator.security.attacks import SECURITY_TARGET, bits_text, entry_text
 
 from .data import data
 from .protocols import protocol_name, series_name
@@ -25,8 +26,8 @@ PREDICTED = "predicted"
 """The status of a row that was not measured but predicted, and its mark."""
 MISSED = frozenset({"insecure", "failing"})
 """The marks of sets that miss their targets."""
-DEFAULT_SECURITY_TARGET = 128
-DEFAULT_FAILURE_TARGET = -40
+DEFAULT_SECURITY_TARGET = SECURITY_TARGET
+DEFAULT_FAILURE_TARGET = round(FAILURE_TARGET)
 
 
 @dataclass(frozen=True)
