@@ -79,7 +79,7 @@ class Plan:
         shows all protocols of the plan."""
         also = self.experiments[experiment].get("also", [])
         if experiment in self.audits():
-            also = [name for name, other in self.experiments.items() if other.get("kind") not in OTHER_KINDS]
+            also = [*filter(self.judged, self.experiments)]
         return [experiment, *sorted(also, key=lambda name: name not in self.experiments)]
 
     def drawings(self, experiment: str) -> tuple[list[str], list[str]]:
