@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from pirlab_estimator.paths import ROOT
+from pirlab_estimator.paths import ROOT, pirlab_binary
 from pirlab_estimator.search.evaluate import Evaluator
 from pirlab_figures.lib import frame as loader
 from pirlab_figures.lib import paper as inspire_paper
@@ -53,7 +53,7 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def binary() -> Path:
     """The pirlab binary (PIRLAB_BINARY names another one)."""
-    path = Path(os.environ.get("PIRLAB_BINARY", ROOT / "impl/target/release/pirlab"))
+    path = pirlab_binary()
     if not path.is_file():
         pytest.fail(f"{path} is missing; run `make build`", pytrace=False)
     return path
