@@ -15,7 +15,7 @@ from ..security.attacks import CIPHER_BITS, FAST_TOLERANCE, MODEL
 from ..security.fast.domain import secret_stddev
 from ..security.instance import Instance
 
-#: Primes of the rings of the implementation are below 2^28 (impl/pir/src/parts/ring_matrix/params.rs).
+#: Primes of the rings of the implementation are below 2^28 (impl/pir/src/parts/ring_matrix/rlwe.rs).
 LARGEST_PRIME_LOG2 = 28
 
 
