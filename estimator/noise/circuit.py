@@ -35,7 +35,7 @@ def blind_rotation(
     form = np.asarray(ternary, dtype=np.intp), np.asarray(joint, dtype=np.intp)
     products, roundings = np.multiply(dimension, _PRODUCTS[form]), np.multiply(dimension, _ROUNDINGS[form])
     exact = digit_noise(n, gadget, rows).scaled(2)
-    return exact.scaled(products) + approximation(n, gadget, gadget, secret).scaled(roundings)
+    return exact.scaled(products) + approximation(n, gadget, secret).scaled(roundings)
 
 
 def compensated_modulus_switch(dimension: Numbers, secret: Secret, ratio_square: Numbers, noise: Noise) -> Noise:

@@ -83,7 +83,7 @@ def converted_rows(
 def converted_product(n: Numbers, gadget: GadgetNoise, rgsw: RgswNoise, secret: Secret) -> ProductNoise:
     """A product with RGSW(bit) of such rows: n E[x^2] (V_mask + V_body), and E[(eps_b - eps_a s)^2] for a bit 1."""
     digits = digit_noise(n, gadget, rgsw.mask) + digit_noise(n, gadget, rgsw.body)
-    return ProductNoise(digits, approximation(n, gadget, gadget, secret))
+    return ProductNoise(digits, approximation(n, gadget, secret))
 
 
 def common_means(

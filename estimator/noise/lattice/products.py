@@ -32,14 +32,14 @@ def rounding_by_secret(n: Numbers, square: Numbers, mean: Numbers, secret: Secre
     return np.multiply(n, np.multiply(square, secret.square)) + common
 
 
-def approximation(n: Numbers, body: GadgetNoise, mask: GadgetNoise, secret: Secret) -> Noise:
+def approximation(n: Numbers, gadget: GadgetNoise, secret: Secret) -> Noise:
     """E[(eps_b - eps_a s)^2]: what dropping digits of both components changes in the phase.
 
     (b^(2 dropped) / 12)(1 + n E[s^2]) for rounded digits; the exact discrete moments are used.
     """
-    cross = 2 * np.multiply(body.error_mean, mask.error_mean) * np.asarray(secret.mean)
-    by_secret = rounding_by_secret(n, mask.error_square, mask.error_mean, secret)
-    return Noise(np.asarray(body.error_square) + by_secret - cross)
+    cross = 2 * np.square(gadget.error_mean) * np.asarray(secret.mean)
+    by_secret = rounding_by_secret(n, gadget.error_square, gadget.error_mean, secret)
+    return Noise(np.asarray(gadget.error_square) + by_secret - cross)
 
 
 def gadget_product(n: Numbers, gadget: GadgetNoise, rows: Noise, message_norm_square: Numbers = 0.0) -> Noise:
@@ -58,15 +58,10 @@ def external_product(
     secret: Secret,
     message_norm_square: Numbers = 1.0,
     noise: Noise = NOTHING,
-    mask_gadget: GadgetNoise | None = None,
 ) -> Noise:
-    """RGSW(m) times RLWE: both components are decomposed, 2 n V_row sum E[x^2] with one gadget for both,
-
-    + ||m||^2 (V_in + the approximation of both). mask_gadget: of component a where it differs from b's.
-    """
-    mask = mask_gadget or gadget
-    digits = digit_noise(n, gadget, rows) + digit_noise(n, mask, rows)
-    return digits + (approximation(n, gadget, mask, secret) + noise).scaled(message_norm_square)
+    """RGSW(m) times RLWE: 2 n V_row sum E[x^2], of both components, + ||m||^2 (V_in + the approximation of both)."""
+    digits = digit_noise(n, gadget, rows).scaled(2)
+    return digits + (approximation(n, gadget, secret) + noise).scaled(message_norm_square)
 
 
 def cmux(
@@ -108,7 +103,7 @@ def cmux_chain(
     pairs = length * (length - 1)
     per_digit = 2 * np.multiply(n, rows.variance)
     digits = digit_noise(n, gadget, rows).scaled(2 * length)
-    dropped = approximation(n, gadget, gadget, secret)
+    dropped = approximation(n, gadget, secret)
     if same_input:
         coherent = per_digit * gadget.repeated if same_selector else 0.0
         dropped = dropped.scaled(length * length)
