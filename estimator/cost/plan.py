@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 
 import psutil
 
-# As in the runner: seconds that preprocessing and updates are repeated; seconds and number of the first warm-up's
-# exchanges; most seconds of an exchange that is made once more before each repetition; the least keys of the noise and
-# its seconds, where a client has a key for each query and where it keeps one; changed records that are asked for.
-PREPROCESS_SECONDS = 1.0
+# As in the runner, by the same names: seconds that preprocessing and updates are repeated; seconds and number of the
+# first warm-up's exchanges; most seconds of an exchange that is made once more before each repetition; the least keys
+# of the noise and its seconds, where a client has a key for each query and where it keeps one; changed records that
+# are asked for.
+LONG_PHASE_SECONDS = 1.0
 WARM_UP_SECONDS, WARM_UPS = 0.2, 10
 LONG_EXCHANGE_SECONDS = 5.0
 NOISE_KEYS = 20
-NOISE_SECONDS, KEPT_KEY_SECONDS = 2.0, 20.0
+NOISE_SECONDS, NOISE_LEAST_SECONDS = 2.0, 20.0
 CHANGES_ASKED = 16
 #: Seconds of writing a byte of memory for the first time, for which the system has to find a page; unit costs are of
 #: memory that is there. By what preprocessing took longer than predicted in the reference runs: 1.2 and 1.9 s a GB.
@@ -55,7 +56,7 @@ def prospect(
 def row_seconds(prediction: Mapping[str, Any], row: Mapping[str, Any]) -> float:
     """Seconds of a row's own work, as the runner does it.
 
-    Preprocessing, which writes fresh memory, is repeated until it has taken PREPROCESS_SECONDS, and so are updates,
+    Preprocessing, which writes fresh memory, is repeated until it has taken LONG_PHASE_SECONDS, and so are updates,
     each with exchanges about the changed records and another. Exchanges are the warm-up, the repetitions, another
     before each of them unless it takes long, and those for the noise, of which the first looks at the last repetition;
     each of a streamed row makes the database again. One repetition alone has no warm-up. A primitive makes a repetition
@@ -85,12 +86,12 @@ KEPT_KEYS = ("keys", "key_expansion")
 def _noise(online: float, keys: float) -> float:
     """Seconds until the noise is known, where nothing bounds them: roughly, since it depends on what is measured."""
     wanted = max(NOISE_SECONDS, NOISE_KEYS * (online + keys))
-    return min(KEPT_KEY_SECONDS, wanted) if keys else wanted
+    return min(NOISE_LEAST_SECONDS, wanted) if keys else wanted
 
 
 def _repeated(seconds: float, repetitions: int) -> float:
-    """Seconds of work that is repeated until it has taken PREPROCESS_SECONDS."""
-    return seconds * (min(repetitions, int(PREPROCESS_SECONDS / seconds) + 1) if seconds > 0 else repetitions)
+    """Seconds of work that is repeated until it has taken LONG_PHASE_SECONDS."""
+    return seconds * (min(repetitions, int(LONG_PHASE_SECONDS / seconds) + 1) if seconds > 0 else repetitions)
 
 
 def format_bytes(count: float) -> str:

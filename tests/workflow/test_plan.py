@@ -1,10 +1,11 @@
 """The plan: what a run will take, and what it leaves out."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
 from pirlab_estimator import cost
-from pirlab_estimator.cost import DEFAULTS, UnitCosts
+from pirlab_estimator.cost import DEFAULTS, UnitCosts, plan
 from pirlab_estimator.cost.plan import FRESH_BYTE_SECONDS, format_bytes, free_memory_bytes, prospect, row_seconds
 from pirlab_workflow import reproduce
 from pirlab_workflow.experiments import read_profile
@@ -52,6 +53,13 @@ def test_rows_take_what_the_runner_does(preprocess, online, changes, expected):
     seconds = {"query": online / 2, "answer": online / 4, "extract": online / 4, "total": preprocess + online}
     seconds |= {"update_hint": 1.5, "update_server": 1.5, "update_client": 0.5}
     assert row_seconds({"seconds": seconds, "peak_bytes": 0}, changes) == pytest.approx(expected)
+
+
+def test_a_row_is_planned_by_the_constants_of_the_runner(root):
+    files = [root / "impl/pir/src/core" / name for name in ("runner.rs", "enough.rs")]
+    found = re.findall(r"const (\w+): \w+ = ([\d.]+);", "".join(file.read_text() for file in files))
+    both = {name: float(value) for name, value in found if hasattr(plan, name)}
+    assert len(both) == 8 and both == {name: getattr(plan, name) for name in both}
 
 
 def test_preprocessing_writes_its_memory_for_the_first_time():
