@@ -75,7 +75,7 @@ impl Setup {
         let gadget = &self.gadget;
         let new = || Rlwe::zero(&self.ring);
         let (mut product_out, mut cmux_out, mut switch_out, mut mapped_out) = (new(), new(), new(), new());
-        let count = 1 << EXPANSION_DEPTH;
+        let positions: Vec<usize> = (0..1 << EXPANSION_DEPTH).collect();
         vec![
             Operation::new("external-product", product(2), move |w| {
                 assert!(gadget.external_product(black_box(x), &self.rgsw, w, &mut product_out).is_ok());
@@ -92,8 +92,9 @@ impl Setup {
             Operation::new("trace", times(product(1), N.ilog2() as usize), move |w| {
                 assert!(gadget.trace(black_box(x), 1, &self.trace, w).is_ok());
             }),
-            Operation::new("expansion-16", times(product(1), count - 1), move |w| {
-                assert!(gadget.expand(black_box(x), EXPANSION_DEPTH, count, &self.trace, w).is_ok());
+            Operation::new("expansion-16", times(product(1), positions.len() - 1), move |w| {
+                let tree = gadget.coefficient_tree(black_box(x), EXPANSION_DEPTH, &positions, &self.trace, w);
+                assert!(tree.is_ok_and(|mut tree| tree.all(|found| black_box(found).is_ok())));
             }),
         ]
     }

@@ -11,7 +11,6 @@
 pub mod convert;
 mod decompose;
 mod error;
-mod expand;
 mod extract;
 pub mod functional;
 mod join;

@@ -63,7 +63,7 @@ fn expansion<W: Word>(t: &mut Setup<W>) {
     for (depth, count) in [(0, 1), (1, 2), (3, 8), (4, 16), (4, 11), (4, 5), (3, 1)] {
         let message = t.uniform();
         let input = t.encrypt(&message);
-        let all = gadget.expand(&input, depth, count, &keys, &mut t.workspace).unwrap();
+        let all = expand(&gadget, &input, depth, count, &keys, &mut t.workspace).unwrap();
         assert_eq!(all.len(), count);
         let message = t.integers(&message);
         for (j, out) in all.iter().enumerate() {
@@ -75,10 +75,10 @@ fn expansion<W: Word>(t: &mut Setup<W>) {
         }
     }
     let input = t.encrypt(&t.ring.zero());
-    assert!(gadget.expand(&input, 3, 9, &keys, &mut t.workspace).is_err());
+    assert!(expand(&gadget, &input, 3, 9, &keys, &mut t.workspace).is_err());
     // Level log2 N - 4 has no key.
-    assert!(gadget.expand(&input, 5, 32, &keys, &mut t.workspace).is_err());
-    assert!(gadget.expand(&input, log_n + 1, 1, &keys, &mut t.workspace).is_err());
+    assert!(expand(&gadget, &input, 5, 32, &keys, &mut t.workspace).is_err());
+    assert!(expand(&gadget, &input, log_n + 1, 1, &keys, &mut t.workspace).is_err());
 }
 on_all_rings!(expansion_yields_the_coefficients, expansion);
 
@@ -111,7 +111,7 @@ fn full_expansion_of_an_indicator_selects() {
     let mut indicator = [0; 64];
     indicator[37] = scale;
     let input = t.encrypt(&t.ring.from_signed(&indicator));
-    for (j, out) in gadget.expand(&input, 6, 64, &keys, &mut t.workspace).unwrap().iter().enumerate() {
+    for (j, out) in expand(&gadget, &input, 6, 64, &keys, &mut t.workspace).unwrap().iter().enumerate() {
         let mut expected = vec![0; 64];
         expected[0] = if j == 37 { scale as u128 } else { 0 };
         t.assert_phase(out, &expected, (scale / 16) as f64);

@@ -10,7 +10,7 @@ mod vectors;
 mod work;
 
 use crate::rlwe::{Masks, Rlwe, RlweKey};
-use crate::{RingGadget, Secret, Workspace};
+use crate::{LatticeError, RingGadget, Secret, TraceKeys, Workspace};
 use gadget::{Coins, Family};
 use rand::RngCore;
 use rand_chacha::ChaCha20Rng;
@@ -29,6 +29,22 @@ pub(crate) struct Setup<W: Word> {
     pub masks: Masks,
     pub rng: ChaCha20Rng,
     pub workspace: Workspace<W>,
+}
+
+/// The oblivious expansion of `input` to the first `count` of 2^depth ciphertexts.
+fn expand<W: Word>(
+    gadget: &RingGadget<W>,
+    input: &Rlwe<W, Coefficient>,
+    depth: u32,
+    count: usize,
+    keys: &TraceKeys<W>,
+    workspace: &mut Workspace<W>,
+) -> Result<Vec<Rlwe<W, Coefficient>>, LatticeError> {
+    let positions: Vec<usize> = (0..count).collect();
+    let tree = gadget.coefficient_tree(input, depth, &positions, keys, workspace)?;
+    let mut found = tree.collect::<Result<Vec<_>, _>>()?;
+    found.sort_unstable_by_key(|(index, _)| *index);
+    Ok(found.into_iter().map(|(_, ciphertext)| ciphertext).collect())
 }
 
 impl<W: Word> Setup<W> {

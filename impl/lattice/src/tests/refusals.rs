@@ -51,7 +51,7 @@ fn outcomes(
         ("key switch", gadget.key_switch(input, &keys.prime, w, out)),
         ("automorphism", gadget.automorphism(input, &keys.automorphism, w, out)),
         ("trace", gadget.trace(input, 1, &keys.trace, w).map(drop)),
-        ("expansion", gadget.expand(input, 2, 4, &keys.trace, w).map(drop)),
+        ("expansion", expand(gadget, input, 2, 4, &keys.trace, w).map(drop)),
     ]
 }
 

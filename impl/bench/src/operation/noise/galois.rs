@@ -77,13 +77,14 @@ pub fn trace<'a, W: Word>(lab: &mut Lab<W>, gadget: &'a RingGadget<W>, kept: usi
 /// The expansion to 2^depth ciphertexts.
 pub fn expansion<'a, W: Word>(lab: &mut Lab<W>, gadget: &'a RingGadget<W>, depth: u32) -> Result<Once<'a, W>, Failed> {
     let keys = galois_keys(lab, gadget, lab.ring.n().ilog2() - depth + 1)?;
-    let count = 1 << depth;
+    let positions: Vec<usize> = (0..1 << depth).collect();
     Ok(Box::new(move |lab, tally| {
         let (message, input) = lab.input();
-        let outputs = gadget.expand(&input, depth, count, &keys, &mut lab.workspace)?;
-        let phase = lab.key.phase_coefficient(&input);
-        for (j, out) in outputs.iter().enumerate() {
-            let known = (&class(&lab.ring, &message, j, count), &class(&lab.ring, &phase, j, count));
+        let tree = gadget.coefficient_tree(&input, depth, &positions, &keys, &mut lab.workspace)?;
+        let outputs = tree.collect::<Result<Vec<_>, _>>()?;
+        let (phase, count) = (lab.key.phase_coefficient(&input), positions.len());
+        for (j, out) in &outputs {
+            let known = (&class(&lab.ring, &message, *j, count), &class(&lab.ring, &phase, *j, count));
             subring_errors(lab, tally, out, count, known)?;
         }
         Ok(())
