@@ -5,11 +5,13 @@ use super::Line;
 use super::plan::{Plan, Sums};
 use std::arch::x86_64::*;
 
-/// Lines prefetched ahead of the one at hand, 4 KiB: the hardware's prefetcher stops at page borders.
+/// Lines prefetched ahead of the one at hand in a single stream, 4 KiB: the hardware's prefetcher stops at page borders.
 const AHEAD: usize = 64;
+/// The same in each of several streams.
+const AHEAD_OF_EACH: usize = 24;
 
 /// Rows of one column that are multiplied before the next column has its turn: each column is a stream from memory of its own.
-const TURN: usize = 32;
+const TURN: usize = 8;
 
 /// # Safety
 /// Each of `lines` holds a line for each tuple.
@@ -20,18 +22,29 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     tuples: &[[Line; K]],
     mut sums: [&mut Sums<K>; C],
 ) {
-    for (turn, tuples) in tuples.chunks(TURN).enumerate() {
+    let (each, ahead) = if C > 1 { (TURN, AHEAD_OF_EACH) } else { (tuples.len().max(1), AHEAD) };
+    let mut left = 0;
+    for (turn, tuples) in tuples.chunks(each).enumerate() {
+        let mut after = left;
         for (lines, sums) in lines.iter().zip(&mut sums) {
             // SAFETY: the caller's promise.
-            unsafe { add_column(plan, &lines[turn * TURN..], tuples, sums) };
+            after = unsafe { add_column((plan, left), (&lines[turn * each..], ahead), tuples, sums) };
         }
+        left = after;
     }
 }
 
+/// Adds the products of one column; `left` may still be added to a sum before it is reduced. Returns how many may be afterwards.
+///
 /// # Safety
 /// `lines` holds a line for each tuple.
 #[target_feature(enable = "avx2")]
-unsafe fn add_column<const K: usize>(plan: Plan, lines: &[Line], tuples: &[[Line; K]], sums: &mut Sums<K>) {
+unsafe fn add_column<const K: usize>(
+    (plan, mut left): (Plan, usize),
+    (lines, ahead): (&[Line], usize),
+    tuples: &[[Line; K]],
+    sums: &mut Sums<K>,
+) -> usize {
     let multiple = _mm256_set1_epi64x(plan.multiple as i64);
     // Sums by polynomial of a tuple: even slots of the first and the second half of a line, then odd ones.
     let mut totals: [[__m256i; 4]; K] = std::array::from_fn(|part| {
@@ -40,7 +53,6 @@ unsafe fn add_column<const K: usize>(plan: Plan, lines: &[Line], tuples: &[[Line
             unsafe { _mm256_load_si256(sums.0[part].as_ptr().add(4 * i).cast()) }
         })
     });
-    let mut left = 0;
     for (row, tuple) in tuples.iter().enumerate() {
         if left == 0 {
             left = plan.terms;
@@ -53,7 +65,7 @@ unsafe fn add_column<const K: usize>(plan: Plan, lines: &[Line], tuples: &[[Line
         // SAFETY: the caller's promise; a prefetch may have any address.
         let halves = unsafe {
             let at = lines.as_ptr().add(row);
-            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(AHEAD).cast());
+            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(ahead).cast());
             [_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.cast::<__m256i>().add(1))]
         };
         for (total, line) in totals.iter_mut().zip(tuple) {
@@ -72,4 +84,5 @@ unsafe fn add_column<const K: usize>(plan: Plan, lines: &[Line], tuples: &[[Line
             unsafe { _mm256_store_si256(sums.as_mut_ptr().add(4 * i).cast(), total) };
         }
     }
+    left
 }
