@@ -12,5 +12,5 @@ def machine_name(document: Mapping[str, Any]) -> str:
 
 
 def read_bandwidth(machine: Mapping[str, Any]) -> float | None:
-    """The median of the rates at which a machine read memory as it ran or was calibrated; None where nothing was probed."""
+    """The median of the rates at which a machine read memory; None where nothing was probed."""
     return statistics.median(machine["read_bandwidth"]) if machine["read_bandwidth"] else None

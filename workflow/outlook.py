@@ -8,8 +8,8 @@ from pirlab_figures.lib.units import human_bytes
 from .experiments import Group
 from .plan import DONE, Plan
 
-# Seconds that the protocols' cost model leaves out: a row's start, a group's start and its memory that empties caches, and
-# what an experiment takes beside its rows: descriptions, predictions, tables and figures.
+# Seconds that the protocols' cost model leaves out: a row's start, a group's start with the memory that empties caches,
+# and what an experiment takes beside its rows: descriptions, predictions, tables and figures.
 START_SECONDS = {"protocol": 0.3, "primitive": 0.02}
 GROUP_SECONDS = {"protocol": 1.2, "primitive": 0.0}
 PRESENTING_SECONDS = 4.0
@@ -54,7 +54,8 @@ class Outlook:
         """Predicted seconds of what is left of a group, with its start and that of its rows."""
         todo = [self.prospects[(*key, row.id)] for row in self.todo.get(key, [])]
         running, group = [each.seconds for each in todo if not each.skipped], self.plan.groups[key]
-        return (GROUP_SECONDS[group.kind] if running else 0.0) + sum(seconds + START_SECONDS[group.kind] for seconds in running)
+        start = GROUP_SECONDS[group.kind] if running else 0.0
+        return start + sum(seconds + START_SECONDS[group.kind] for seconds in running)
 
     def cells(self, group: Group) -> list[str]:
         """A group's line of the table."""

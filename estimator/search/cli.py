@@ -137,12 +137,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--protocol", required=True, help=f"{', '.join(protocols())}; or `all`, which ranks them")
     add("--records", type=count, required=True, metavar="N", help="records of the database")
     add("--record-bits", type=count, required=True, metavar="W", help="bits of a record")
-    add(
-        "--security", type=float, default=Bounds.security, metavar="BITS", help="least bits of every instance (128)"
-    )
-    add(
-        "--failure", type=float, default=Bounds.failure, metavar="LOG2", help="log2 of the failure of a record (-40)"
-    )
+    add("--security", type=float, default=Bounds.security, metavar="BITS", help="least bits of every instance (128)")
+    add("--failure", type=float, default=Bounds.failure, metavar="LOG2", help="log2 of the failure of a record (-40)")
     for name, budget in BUDGETS.items():
         if name in OWN:
             continue
