@@ -171,14 +171,14 @@ class Plan:
         }
 
     def time_limit(self, row: Mapping[str, Any], stretch: float) -> float | None:
-        """What a row may be predicted to take here: the longest of the profile's limit, that for databases of up to
-        1 GiB and its own, times `stretch`."""
+        """What a row may be predicted to take here: the profile's limit, or that for databases of up to 1 GiB, times
+        `stretch`; its own if that is longer, which no factor shortens."""
         if self.profile["time_limit_seconds"] is None:
             return None
-        limits: list[float] = [self.profile["time_limit_seconds"], row.get("time_limit_seconds", 0)]
+        limit = self.profile["time_limit_seconds"]
         if row.get("records", 0) * row.get("record_bits", 0) <= 8 << 30:
-            limits.append(self.profile["time_limit_to_1gib_seconds"] or 0)
-        return round(max(limits) * stretch, 1)
+            limit = max(limit, self.profile["time_limit_to_1gib_seconds"] or 0)
+        return round(max(limit * stretch, row.get("time_limit_seconds", 0) * max(1.0, stretch)), 1)
 
     def memory(self) -> tuple[int, int]:
         """Bytes of memory of the machine, and those of them that are free now."""
@@ -196,8 +196,8 @@ class Plan:
         for group, row in self.measured_rows():
             run, line = row.run(group.options), predicted[(*group.key, row.id)]
             if line["peak_bytes"] <= memory:
-                seconds = row_seconds(line, run)
-                rows.append((seconds / (self.time_limit(run, 1.0) or 1.0), seconds))
+                seconds, own = row_seconds(line, run), run.get("time_limit_seconds", 0)
+                rows.append((0.0 if seconds <= own else seconds / (self.time_limit(run, 1.0) or 1.0), seconds))
         for needed, seconds in sorted(rows):
             left -= seconds
             if left < 0:

@@ -70,6 +70,7 @@ def test_time_limits_scale_with_the_machine_and_patience_with_the_rows_so_far(tm
     assert row["time_limit_seconds"] == 30 * 2.0 * 3 * 1.5, "but rows that run have more time"
     assert plan.time_limit({"time_limit_seconds": 40}, 3.0) == 120.0, "a row's own limit is longer"
     assert plan.time_limit({"time_limit_seconds": 20}, 3.0) == 90.0, "and never shorter"
+    assert plan.time_limit({"time_limit_seconds": 40}, 0.5) == 40.0, "whatever the minutes of a profile"
     assert Plan(plan.profile | {"time_limit_seconds": None}).time_limit({"time_limit_seconds": 40}, 3.0) is None
     two = Plan(plan.profile | {"time_limit_to_1gib_seconds": 80})
     gib, more = ({"records": records, "record_bits": 2048} for records in (1 << 22, (1 << 22) + 1))
