@@ -101,7 +101,7 @@ fn group_files() {
     let row = r#""parameters":"params/simplepir/small.toml","records":8,"record_bits":8"#;
     let refused = |text: &str, parts: &[&str]| {
         lab.put("g.json", text);
-        lab.run(&["--group", "g.json"]).is_refused(&[&["g.json"], parts].concat());
+        lab.pirlab(&["run", "--group", "g.json"]).is_refused(&[&["g.json"], parts].concat());
     };
     refused("[", &[]);
     refused(r#"{"experiment":"e","group":"g","rows":[]}"#, &["rows"]);

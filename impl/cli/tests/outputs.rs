@@ -96,7 +96,7 @@ fn standard_output_holds_the_result_alone() {
     let group = r#"{"experiment":"e","group":"g","rows":[{"id":"a","parameters":"params/simplepir/small.toml","records":8,
         "record_bits":8,"repetitions":1,"out":"-"}]}"#;
     lab.put("g.json", group);
-    let said = lab.run(&["--group", "g.json"]);
+    let said = lab.pirlab(&["run", "--group", "g.json"]);
     is_record(&serde_json::from_str(&said.out).unwrap());
     assert!(said.err.contains("status"), "{}", said.err);
     let printed = lab.pirlab(&["schema", "run", "--out", "-"]);
@@ -150,7 +150,7 @@ fn no_input_is_overwritten() {
             format!(r#"{{{row},"id":"a","out":"{first}","database":"file:db"}},{{{row},"id":"b","out":"{second}"}}"#);
         let group = lab.put("g.json", format!(r#"{{"experiment":"e","group":"g","rows":[{rows}]}}"#));
         let before = std::fs::read(&group).unwrap();
-        lab.run(&["--group", "g.json"]).is_refused(&parts);
+        lab.pirlab(&["run", "--group", "g.json"]).is_refused(&parts);
         assert_eq!(std::fs::read(group).unwrap(), before);
     }
     assert_eq!(std::fs::read(lab.path("db")).unwrap(), records);

@@ -167,7 +167,7 @@ fn one_bad_row_of_a_group_leaves_the_others_alone() {
     ];
     let group = group(&rows);
     lab.put("g.json", &group);
-    let said = lab.run(&["--group", "g.json"]);
+    let said = lab.pirlab(&["run", "--group", "g.json"]);
     assert_eq!(said.code, 1, "{} {}", said.out, said.err);
     assert!(said.err.contains("not ok: late."), "{}", said.err);
     for (id, repetitions) in [("simple", 3), ("double", 2)] {
@@ -218,7 +218,7 @@ fn skipped_rows_do_not_fail_a_group() {
         row("unlimited", "simplepir/small", json!({"predicted_seconds": 1e9})),
     ];
     lab.put("g.json", group(&rows));
-    let said = lab.run(&["--group", "g.json"]);
+    let said = lab.pirlab(&["run", "--group", "g.json"]);
     assert_eq!(said.code, 0, "{} {}", said.out, said.err);
     let status = |id: &str| lab.json(&format!("records/{id}.json"))["status"].as_str().unwrap().to_string();
     assert_eq!(["quick", "slow", "huge", "unlimited"].map(status), ["ok", "skipped_time", "skipped_memory", "ok"]);
@@ -239,7 +239,7 @@ fn a_record_that_cannot_be_written_leaves_the_others_alone() {
         row("four", "doublepir/small", json!({"out": "y/r.json"})),
     ];
     lab.put("g.json", group(&rows));
-    let said = lab.run(&["--group", "g.json"]);
+    let said = lab.pirlab(&["run", "--group", "g.json"]);
     assert_eq!(said.code, 1, "{} {}", said.out, said.err);
     let last = said.err.lines().last().unwrap();
     for part in ["records not written, 2", "one: output x:", "two: output y:"] {

@@ -75,7 +75,7 @@ fn rows_of_groups_and_batches_set_values() {
     assert_ne!(keys(json!({"lwe.dimension": 128})).out, plain);
     assert_eq!(keys(json!({"lwe.dimension": 64})).out, plain, "the value that the set has");
     keys(json!({"title": "x"})).is_refused(&["small.toml", "`title`"]);
-    let said = lab.run(&["--group", "g.json"]);
+    let said = lab.pirlab(&["run", "--group", "g.json"]);
     said.is_refused(&["row `a`", "small.toml", "`title`"]);
     let asked = |with: &str| {
         let request =

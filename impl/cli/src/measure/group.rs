@@ -102,6 +102,8 @@ fn measure_batch<J: Job>(batch: &mut [Running<J>], caches: Option<&Caches>) {
             note(&format!("{}: prepared in {}", row.run().id, units::seconds(start.elapsed().as_secs_f64())));
         }
     }
+    // A host may have taken this memory back while the rows were prepared: the first pass is no probe.
+    caches.map(Caches::flush);
     let turns = batch.iter().map(|row| row.run().repetitions).max().unwrap_or(0);
     for turn in 0..turns {
         for row in batch.iter_mut().filter(|row| turn < row.run().repetitions) {
