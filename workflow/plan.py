@@ -175,10 +175,11 @@ class Plan:
         `stretch`; its own if that is longer, which no factor shortens."""
         if self.profile["time_limit_seconds"] is None:
             return None
-        limit = self.profile["time_limit_seconds"]
+        limit: float = self.profile["time_limit_seconds"]
         if row.get("records", 0) * row.get("record_bits", 0) <= 8 << 30:
             limit = max(limit, self.profile["time_limit_to_1gib_seconds"] or 0)
-        return round(max(limit * stretch, row.get("time_limit_seconds", 0) * max(1.0, stretch)), 1)
+        own: float = row.get("time_limit_seconds", 0)
+        return round(max(limit * stretch, own * max(1.0, stretch)), 1)
 
     def memory(self) -> tuple[int, int]:
         """Bytes of memory of the machine, and those of them that are free now."""
