@@ -32,7 +32,7 @@ def test_protocols_are_ranked(capsys, two, tmp_path):
     assert files(tmp_path).keys() == {"all/simplepir.toml", "all/simpleypir.toml"}
     pages = ["--html", str(tmp_path / "r.html"), "--csv", str(tmp_path / "r.csv")]
     costs = tmp_path / "calibration.json"
-    machine = {"cpu": "Some CPU", "cores": 3, "memory_bytes": 5 << 30}
+    machine = {"cpu": "Some CPU", "cores": 3, "memory_bytes": 5 << 30, "read_bandwidth": []}
     costs.write_text(json.dumps({"machine": machine, "kernel": "avx9", "unit_seconds": {}}))
     pages += ["--costs", str(costs)]
     search("--protocol", "all", *SMALL, "--dry-run", "--stateless", "--json", str(tmp_path / "ranked.json"), *pages)

@@ -11,7 +11,7 @@ from places import read_csv
 from search_command import search
 
 SWEEP = '[best]\nprotocols = ["simplepir"]\nrecords = ["2^14"]\nrecord_bits = [256]\nobjectives = ["seconds"]\n'
-MACHINE = {"cpu": "Some CPU", "cores": 3, "memory_bytes": 5 << 30}
+MACHINE = {"cpu": "Some CPU", "cores": 3, "memory_bytes": 5 << 30, "read_bandwidth": []}
 
 
 def slower(path, times):
