@@ -83,7 +83,7 @@ fn seconds(call: impl FnOnce()) -> f64 {
 /// Online: times packing interleaved with reading as many bytes as the table has.
 fn online(kernel: Kernel, setups: &[Setup], probe: &Probe, bytes: usize) -> Result<(), Failure> {
     const ROUNDS: usize = 31;
-    let reading = probe.best(2);
+    let reading = probe.fastest();
     println!(
         "\none core reads {:.1} GB/s at best; medians of {ROUNDS} interleaved rounds, {kernel}",
         reading.bytes_per_second / 1e9

@@ -45,7 +45,7 @@ impl Caches {
                 pin::to_one_core();
                 self.empty()
             });
-            pinned.join().unwrap_or(0.0)
+            pinned.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 }

@@ -108,26 +108,6 @@ impl Probe {
         let first = Reading { bytes_per_second: 0.0, streams: 1, ahead: 0 };
         readings.fold(first, |best, each| if each.bytes_per_second > best.bytes_per_second { each } else { best })
     }
-
-    /// The best of `best_of` rounds (at least 1) over all variants.
-    pub fn best(&self, best_of: usize) -> Reading {
-        let mut best = Reading { bytes_per_second: 0.0, streams: 1, ahead: 0 };
-        for _ in 0..best_of.max(1) {
-            for (streams, ahead) in VARIANTS {
-                let bytes_per_second = self.once(streams, ahead);
-                if bytes_per_second > best.bytes_per_second {
-                    best = Reading { bytes_per_second, streams, ahead };
-                }
-            }
-        }
-        best
-    }
-}
-
-/// Read bandwidth of one core in bytes a second: the best of `best_of` passes over `bytes` bytes (see [`Probe::new`]; take
-/// 5) with the widest loads of this processor, over all variants of streams and prefetching.
-pub fn probe(bytes: usize, best_of: usize) -> Result<f64, ProbeError> {
-    Ok(Probe::new(Kernel::best(), bytes)?.best(best_of).bytes_per_second)
 }
 
 /// Sum modulo 2^64 of the 64-bit words of `streams` equal parts of `bytes`, read side by side with the widest loads, `ahead`
