@@ -177,9 +177,11 @@ def runs(series: dict[str, Any], at: Shape, common: list[Shape]) -> bool:
     return fits and at in (map(shape, series["shapes"]) if "shapes" in series else common)
 
 
-def job_of(series: dict[str, Any]) -> tuple[str, str]:
-    """The group of a series, and why it is not measured; empty where it is."""
+def job_of(name: str, series: dict[str, Any], profile: dict[str, Any]) -> tuple[str, str]:
+    """The group of a series of an experiment, and why it is not measured; empty where it is."""
     reason = series.get("predicted_only", "")
+    if not reason and f"{name}/{series['id']}" in profile["predicted_only"]:
+        return f"not-in-{profile['profile']}", f"left out of profile {profile['profile']}"
     return series.get("group", "predicted" if reason else ""), reason
 
 
@@ -227,12 +229,12 @@ def expand(name: str, profile: dict[str, Any]) -> list[Group]:
     cross = product(map(count, grid["records"]), map(count, grid["record_bits"]))
     found, common = [], list(dict.fromkeys([*cross, *map(shape, experiment.get("shapes", []))]))
     own = [shape(written) for series in experiment["series"] for written in series.get("shapes", [])]
-    jobs = dict.fromkeys(job_of(series) for series in experiment["series"])
-    for at, (job, unmeasured) in product(dict.fromkeys(common + own), jobs):
+    jobs = {series["id"]: job_of(name, series, profile) for series in experiment["series"]}
+    for at, (job, unmeasured) in product(dict.fromkeys(common + own), dict.fromkeys(jobs.values())):
         rows = [
             row
             for series in experiment["series"]
-            if job_of(series) == (job, unmeasured) and runs(series, at, common)
+            if jobs[series["id"]] == (job, unmeasured) and runs(series, at, common)
             for row in series_rows(series, at, contents)
         ]
         if not rows:

@@ -37,13 +37,16 @@ class Plan:
         self.experiments = {name: load_experiment(name) for name in profile["experiments"]}
         self.groups = {group.key: group for name in self.experiments for group in expand(name, profile)}
         # An experiment that `ONLY` leaves out keeps its entry.
-        known = {*all_experiments(), *("/".join(key) for key in self.groups)}
+        documents = {name: self.experiments[name] for name in filter(self.judged, self.experiments)}
+        series = ((name, each["id"]) for name, document in documents.items() for each in document["series"])
+        known = {*all_experiments(), *map("/".join, [*self.groups, *series])}
         left_out = [f"{name}/" for name in all_experiments() if name not in self.experiments]
         for name in profile["predicted_only"]:
             if name not in known and not name.startswith(tuple(left_out)):
                 raise PlanError(
                     f'key "predicted_only" of profile {profile["profile"]} has "{name}", which is neither an '
-                    "experiment nor a group of one: depir/table3, or comparison/protocols/2^30x8."
+                    "experiment nor a group or a series of one: depir/table3, comparison/protocols/2^30x8, or "
+                    "depir/batch/pirouette-2-20."
                 )
 
     def group(self, experiment: str, group: str) -> Group:
@@ -93,6 +96,10 @@ class Plan:
     def judged(self, experiment: str) -> bool:
         """Whether an experiment runs protocols, so that all that is predicted of a row has a measured twin."""
         return self.experiments[experiment].get("kind") not in OTHER_KINDS
+
+    def compared(self) -> list[str]:
+        """The experiments that measure protocols: each has a figure and a table of predictions beside measurements."""
+        return [name for name in self.experiments if self.judged(name) and any(g.measured for g in self.of(name))]
 
     def settings(self) -> Path:
         """The profile as Snakemake and the steps read it: a command line would take a folder's name for YAML."""

@@ -1,4 +1,4 @@
-"""Tables and figures of an experiment, drawn in one process; the workflow and `make redraw` draw by it."""
+"""Tables and figures of experiments, drawn in one process; the workflow and `make redraw` draw by it."""
 
 import argparse
 import contextlib
@@ -64,16 +64,17 @@ def option(name: str, values: Iterable[Any]) -> list[Any]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["accuracy", "experiment"])
-    parser.add_argument("name", help="the experiment, e.g. pirouette/figure4")
+    parser.add_argument("names", nargs="+", help="the experiments, e.g. pirouette/figure4")
     parser.add_argument("--profile", type=Path, required=True, help="the profile as JSON, written by the Snakefile")
     parser.add_argument("--accuracy", type=Path, nargs="*", default=[], help="the tables of `accuracy`, CSV")
     arguments = parser.parse_args()
     plan = Plan(json.loads(arguments.profile.read_text()))
     records, stale = plan.results / "records", plan.results / "stale.json"
-    if arguments.what == "accuracy":
-        draw_accuracy(plan, arguments.name, records, [stale])
-    else:
-        draw_experiment(plan, arguments.name, records, arguments.accuracy, [stale])
+    for name in arguments.names:
+        if arguments.what == "accuracy":
+            draw_accuracy(plan, name, records, [stale])
+        else:
+            draw_experiment(plan, name, records, arguments.accuracy, [stale])
     return 0
 
 

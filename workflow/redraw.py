@@ -103,7 +103,7 @@ class Redrawing:
 
     def accuracy(self, names: Iterable[str]) -> list[Path]:
         """Draw the tables of predictions beside measurements, which tell other drawings how good predictions are."""
-        judged = [name for name in names if self.plan.judged(name)]
+        judged = [name for name in names if self.plan.judged(name) and (self.own / "records" / name).is_dir()]
         for name in judged:
             self.prediction(name)
         return [draw_accuracy(self.plan, name, self.own / "records") for name in judged]

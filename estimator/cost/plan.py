@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import psutil
 
 # As in the runner, by the same names: seconds that preprocessing and updates are repeated; seconds and number of the
-# first warm-up's exchanges; most seconds of an exchange that is made once more before each repetition; the least keys
-# of the noise and its seconds, where a client has a key for each query and where it keeps one; changed records that
-# are asked for.
-LONG_PHASE_SECONDS = 1.0
+# warm-up's exchanges; most seconds of an exchange that is made once more before each further repetition; the least
+# keys of the noise and its seconds, where a client has a key for each query and where it keeps one; changed records
+# that are asked for.
+LONG_PHASE_SECONDS = 0.5
 WARM_UP_SECONDS, WARM_UPS = 0.2, 10
 LONG_EXCHANGE_SECONDS = 5.0
 NOISE_KEYS = 20
@@ -58,9 +58,9 @@ def row_seconds(prediction: Mapping[str, Any], row: Mapping[str, Any]) -> float:
 
     Preprocessing, which writes fresh memory, is repeated until it has taken LONG_PHASE_SECONDS, and so are updates,
     each with exchanges about the changed records and another. Exchanges are the warm-up, the repetitions, another
-    before each of them unless it takes long, and those for the noise, of which the first looks at the last repetition;
-    each of a streamed row makes the database again. One repetition alone has no warm-up. A primitive makes a repetition
-    a key, where it has keys; else the first is its warm-up.
+    before each but the first of them unless it takes long, and those for the noise, of which the first looks at the
+    last repetition; each of a streamed row makes the database again. One repetition alone has no warm-up. A primitive
+    makes a repetition a key, where it has keys; else the first is its warm-up.
     """
     seconds, repetitions = prediction["seconds"], int(row.get("repetitions", 5))
     if "repetition" in seconds:
@@ -70,7 +70,7 @@ def row_seconds(prediction: Mapping[str, Any], row: Mapping[str, Any]) -> float:
     fresh = FRESH_BYTE_SECONDS * prediction["peak_bytes"]
     preprocess = _repeated(seconds["total"] - online - keys + fresh, repetitions)
     online += seconds.get("streaming", 0.0)
-    again = repetitions * online if online <= LONG_EXCHANGE_SECONDS else 0.0
+    again = (repetitions - 1) * online if online <= LONG_EXCHANGE_SECONDS else 0.0
     warm_up = max(online, min(WARM_UP_SECONDS, WARM_UPS * online)) + again if repetitions > 1 else 0.0
     noise = max(online + keys, row.get("noise_seconds", _noise(online, keys)))
     update = seconds.get("update_server", 0.0) + seconds.get("update_client", 0.0)

@@ -157,6 +157,8 @@ IMAGES: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"
 def save(figure: Figure, prefix: Path) -> list[Path]:
     """Write `prefix` .pdf .svg .png, and close the figure."""
     written = []
+    # The layout is made: an engine would have the figure drawn twice for each file.
+    figure.set_layout_engine(None)
     for suffix, metadata in IMAGES.items():
         buffer = io.BytesIO()
         figure.savefig(buffer, format=suffix[1:], metadata=metadata)

@@ -23,4 +23,4 @@ def test_the_audit_is_made_and_not_made_again(tmp_path, binary):
     assert sets and all(name in text for name in sets), "every set of params/ is in it"
     box.reproduce("--only=security/audit")
     log = (box.results / "logs/snakemake.log").read_text()
-    assert "rule audit:" not in log and "rule draw_security_audit:" not in log
+    assert "rule audit:" not in log and "rule draw_security:" not in log

@@ -174,12 +174,17 @@ def test_what_is_predicted_only_says_why(expanded):
     assert predicted.notes == ["predicted only: all of it is noise"] and predicted.id == "8x16-predicted"
 
 
-def test_a_profile_predicts_experiments_or_groups_of_them(tmp_path):
+def test_a_profile_predicts_experiments_or_groups_or_series_of_them(tmp_path):
     only = ["smoke/depir", "smoke/tiny/2^10x16"]
     plan = Plan(read_profile("tiny", results=str(tmp_path), predicted_only=only))
     unmeasured = {group.key for group in plan.groups.values() if "predicted only in profile tiny" in group.notes}
     assert unmeasured == {*(group.key for group in plan.of("smoke/depir")), ("smoke/tiny", "2^10x16")}
     assert unmeasured.isdisjoint(group.key for group in plan.measured())
+    before = {row.id for group in plan.of("smoke/protocols") for row in group.rows if group.measured}
+    left = Plan(read_profile("tiny", results=str(tmp_path), predicted_only=["smoke/protocols/piano"]))
+    rows = {row.id: group for group in left.of("smoke/protocols") for row in group.rows if row.id in before}
+    assert rows.keys() == before and {id for id in rows if not rows[id].measured} == {"piano"}
+    assert rows["piano"].notes == ["predicted only: left out of profile tiny"]
     with pytest.raises(PlanError, match=r'"predicted_only" of profile tiny has "smoke/tiny/2\^9", which is'):
         Plan(read_profile("tiny", results=str(tmp_path), predicted_only=["smoke/tiny/2^9"]))
 

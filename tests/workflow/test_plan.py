@@ -23,9 +23,9 @@ def prediction(seconds, peak_bytes):
 def test_plan_says_what_will_be_skipped_and_why():
     row = {"repetitions": 4, "noise_seconds": 5.0}
     small = prospect(prediction(1.0, 100), row, 23 << 30)
-    assert (small.peak_bytes, small.skipped) == (100, None) and small.seconds == pytest.approx(14.0)
-    long = prospect(prediction(2.0, 150), row, 23 << 30, limit=22.5)
-    assert long.skipped == "would take about 23 s; the limit is 22.5 s"
+    assert (small.peak_bytes, small.skipped) == (100, None) and small.seconds == pytest.approx(13.0)
+    long = prospect(prediction(2.0, 150), row, 23 << 30, limit=20.5)
+    assert long.skipped == "would take about 21 s; the limit is 20.5 s"
     big = prospect(prediction(1.0, 131 << 30), {}, 23 << 30, limit=0.1)
     assert big.skipped == "needs 131 GiB; 23 GiB free", "memory comes first"
     assert prospect(prediction(1.0, 150), {}, 150).skipped is None and prospect(prediction(1.0, 150), {}, 149).skipped
@@ -35,18 +35,18 @@ def test_plan_says_what_will_be_skipped_and_why():
 @pytest.mark.parametrize(
     ("preprocess", "online", "changes", "expected"),
     [
-        # A warm-up, five repetitions with an exchange before each, and 20 keys for the noise.
-        (20.0, 0.2, {}, 20 + 11 * 0.2 + 20 * 0.2),
-        (0.4, 0.2, {}, 3 * 0.4 + 11 * 0.2 + 20 * 0.2),
+        # A warm-up, five repetitions with an exchange between each two, and 20 keys for the noise.
+        (20.0, 0.2, {}, 20 + 10 * 0.2 + 20 * 0.2),
+        (0.4, 0.2, {}, 2 * 0.4 + 10 * 0.2 + 20 * 0.2),
         # Long exchanges are made once a repetition.
-        (20.0, 5.0, {}, 20 + 11 * 5.0 + 20 * 5.0),
+        (20.0, 5.0, {}, 20 + 10 * 5.0 + 20 * 5.0),
         (20.0, 5.2, {}, 20 + 6 * 5.2 + 20 * 5.2),
         # Warm-ups of 0.2 seconds at most, ten of them, and noise for two seconds at least.
-        (0.0, 0.001, {}, 0.01 + 10 * 0.001 + 2),
-        (0.0, 0.2, {"noise_seconds": 3.5}, 11 * 0.2 + 3.5),
-        (0.0, 0.2, {"noise_seconds": 0.1}, 11 * 0.2 + 0.2),
-        # Two updates, each of 2 s and three exchanges: one alone takes more than a second.
-        (0.1, 0.2, {"updates": 2}, 5 * 0.1 + 11 * 0.2 + 20 * 0.2 + 2 + 3 * 0.2),
+        (0.0, 0.001, {}, 0.01 + 9 * 0.001 + 2),
+        (0.0, 0.2, {"noise_seconds": 3.5}, 10 * 0.2 + 3.5),
+        (0.0, 0.2, {"noise_seconds": 0.1}, 10 * 0.2 + 0.2),
+        # Two updates, each of 2 s and three exchanges: one alone takes more than half a second.
+        (0.1, 0.2, {"updates": 2}, 5 * 0.1 + 10 * 0.2 + 20 * 0.2 + 2 + 3 * 0.2),
     ],
 )
 def test_rows_take_what_the_runner_does(preprocess, online, changes, expected):
@@ -64,24 +64,24 @@ def test_a_row_is_planned_by_the_constants_of_the_runner(root):
 
 def test_preprocessing_writes_its_memory_for_the_first_time():
     """Each time that it is repeated, which is fewer times where that takes long."""
-    seconds = {"query": 0.1, "answer": 0.0, "extract": 0.0, "total": 0.5}
+    seconds = {"query": 0.1, "answer": 0.0, "extract": 0.0, "total": 0.3}
     row = {"repetitions": 3, "noise_seconds": 0.1}
     taken = [row_seconds({"seconds": seconds, "peak_bytes": size}, row) for size in (0, 10**8, 10**9)]
-    # A streamed database is made again for each of eight exchanges, of which the first warm-up is one instead of two.
+    # A streamed database is made again for each of seven exchanges, of which the first warm-up is one instead of two.
     streamed = {"seconds": seconds | {"streaming": 2.0}, "peak_bytes": 0}
     kept = row_seconds({"seconds": seconds, "peak_bytes": 0}, row)
-    assert row_seconds(streamed, row) == pytest.approx(kept + 8 * 2.0 - 0.1)
-    # 0.4 s three times, 0.55 s twice, 1.9 s once; then warm-ups, repetitions and noise.
-    online = 0.2 + 6 * 0.1 + 0.1
+    assert row_seconds(streamed, row) == pytest.approx(kept + 7 * 2.0 - 0.1)
+    # 0.2 s three times, 0.35 s twice, 1.7 s once; then warm-ups, repetitions and noise.
+    online = 0.2 + 5 * 0.1 + 0.1
     assert FRESH_BYTE_SECONDS == 1.5e-9, "of which the times above are"
-    assert taken == pytest.approx([3 * 0.4 + online, 2 * 0.55 + online, 1.9 + online])
+    assert taken == pytest.approx([3 * 0.2 + online, 2 * 0.35 + online, 1.7 + online])
 
 
 def test_keys_that_a_client_keeps_are_made_again_for_the_noise():
     seconds = {"query": 0.0, "answer": 0.5, "extract": 0.0, "keys": 1.0, "key_expansion": 0.5, "total": 2.0}
     row = {"seconds": seconds, "peak_bytes": 0}
-    assert row_seconds(row, {"repetitions": 2, "noise_seconds": 1}) == 1.5 + 5 * 0.5 + 2.0
-    assert row_seconds(row, {"repetitions": 2}) == 1.5 + 5 * 0.5 + 20
+    assert row_seconds(row, {"repetitions": 2, "noise_seconds": 1}) == 1.5 + 4 * 0.5 + 2.0
+    assert row_seconds(row, {"repetitions": 2}) == 1.5 + 4 * 0.5 + 20
     assert row_seconds(row, {"repetitions": 1}) == 1.5 + 0.5 + 20, "one repetition alone has no warm-up"
 
 

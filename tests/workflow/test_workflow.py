@@ -127,7 +127,7 @@ def test_change_of_plotting_code_measures_nothing(finished):
         jobs = finished.local()
     finally:
         path.unlink()
-    assert {"draw_smoke_tiny", "draw_smoke_gadget", "accuracy_smoke_tiny", "explorer"} <= jobs.keys()
+    assert {"draw_smoke", "accuracy_smoke", "explorer"} <= jobs.keys()
     assert not jobs.keys() & {"describe", "predict", "measure", "calibrate"}
 
 

@@ -1,6 +1,5 @@
 # The plan of the profile, and the helpers that turn wildcards into files.
 import os
-import re
 from pathlib import Path
 
 from pirlab_estimator.inputs import InputError
@@ -48,7 +47,7 @@ def markers(*names):
 
 def accuracy_tables():
     """What all that was measured says of the predictions; drawings with predicted seconds say how far off they are."""
-    return [f"{FIGURES}/{name}/accuracy.csv" for name in PLAN.experiments if PLAN.judged(name)]
+    return [f"{FIGURES}/{name}/accuracy.csv" for name in PLAN.compared()]
 
 
 def drawn_from(name):
@@ -65,9 +64,10 @@ def drawn_from(name):
     return files + ([f"{RESULTS}/calibration.json"] if PLAN.judged(name) else [])
 
 
-def rule_name(step, name):
-    """The name of an experiment's rule: rules are made by experiment, because what is drawn differs."""
-    return f"{step}_{re.sub('[/-]', '_', name)}"
+def by_folder(names):
+    """Experiments by their folder: pirouette, inspire, ... Rules are made by folder, because what is drawn differs."""
+    folders = dict.fromkeys(name.split("/")[0] for name in names)
+    return {folder: [name for name in names if name.startswith(f"{folder}/")] for folder in folders}
 
 
 def stems(name):

@@ -1,51 +1,55 @@
-# Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers. One job draws all
-# of an experiment, because each would spend most of its time on loading libraries.
+# Present: tables and figures of an experiment's records, beside the predictions and the papers' numbers. One job draws
+# all experiments of a folder, because each would spend most of its time on loading libraries.
 
 
-for NAME in filter(PLAN.judged, PLAN.experiments):
+for FOLDER, NAMES in by_folder(PLAN.compared()).items():
 
     rule:
         name:
-            rule_name("accuracy", NAME)
+            f"accuracy_{FOLDER}"
         input:
             FIGURE_CODE,
-            markers(NAME),
-            str(PLAN.prediction(NAME)),
+            markers(*NAMES),
+            [str(PLAN.prediction(name)) for name in NAMES],
             f"{RESULTS}/stale.json",
             settings=SETTINGS,
         output:
-            [f"{FIGURES}/{NAME}/accuracy.{end}" for end in sorted({*ENDS["table"], *ENDS["figure"]})],
-            [shown(NAME, kind, f"{FIGURES}/{NAME}/accuracy.{end}") for kind, end in SHOWN.items()],
+            [f"{FIGURES}/{name}/accuracy.{end}" for name in NAMES for end in sorted({*ENDS["table"], *ENDS["figure"]})],
+            [shown(name, kind, f"{FIGURES}/{name}/accuracy.{end}") for name in NAMES for kind, end in SHOWN.items()],
         log:
-            f"{LOGS}/accuracy/{NAME}.log",
+            f"{LOGS}/accuracy/{FOLDER}.log",
         params:
-            name=NAME,
+            names=NAMES,
         conda:
             ENVIRONMENT
         shell:
-            "python -m pirlab_workflow.present accuracy {params.name} --profile {input.settings:q} > {log:q} 2>&1"
+            "python -m pirlab_workflow.present accuracy {params.names} --profile {input.settings:q} > {log:q} 2>&1"
 
 
-for NAME in PLAN.experiments:
+for FOLDER, NAMES in by_folder(PLAN.experiments).items():
 
     rule:
         name:
-            rule_name("draw", NAME)
+            f"draw_{FOLDER}"
         input:
-            drawn_from(NAME),
+            list(dict.fromkeys(file for name in NAMES for file in drawn_from(name))),
             settings=SETTINGS,
-            accuracy=accuracy_tables() if PLAN.judged(NAME) else [],
+            accuracy=accuracy_tables() if any(map(PLAN.judged, NAMES)) else [],
         output:
-            drawn(NAME),
-            [shown(NAME, kind, f"{FIGURES}/{NAME}/{stem}.{SHOWN[kind]}") for stem, kind in stems(NAME).items()],
+            [file for name in NAMES for file in drawn(name)],
+            [
+                shown(name, kind, f"{FIGURES}/{name}/{stem}.{SHOWN[kind]}")
+                for name in NAMES
+                for stem, kind in stems(name).items()
+            ],
         log:
-            f"{LOGS}/draw/{NAME}.log",
+            f"{LOGS}/draw/{FOLDER}.log",
         params:
-            name=NAME,
+            names=NAMES,
         conda:
             ENVIRONMENT
         shell:
-            "python -m pirlab_workflow.present experiment {params.name} --profile {input.settings:q}"
+            "python -m pirlab_workflow.present experiment {params.names} --profile {input.settings:q}"
             " --accuracy {input.accuracy:q} > {log:q} 2>&1"
 
 

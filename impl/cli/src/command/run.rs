@@ -181,6 +181,7 @@ fn plan(args: Args) -> Outcome<Plan> {
 fn measure(plan: &Plan, bars: &Bars) -> Outcome<Report> {
     let mut steps = plan.start(bars)?;
     steps.take(Step::Prepare)?;
+    steps.take(Step::WarmUp)?;
     let last = plan.last_steps();
     bars.begin("online", plan.row.repetitions + last.len() as u64);
     for step in (0..plan.row.repetitions).map(|_| Step::Repetition).chain(last) {

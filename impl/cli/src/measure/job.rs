@@ -23,9 +23,9 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
-    /// All work before the repetitions, and a warm-up.
+    /// All work before the repetitions.
     Prepare,
-    /// An exchange outside the clock.
+    /// Exchanges outside the clock.
     WarmUp,
     Repetition,
     /// Further exchanges outside the clock, until the noise is measured over enough keys.

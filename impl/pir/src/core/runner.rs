@@ -33,7 +33,7 @@ pub const PROGRAM_BYTES: u64 = 10 << 20;
 pub const PROCESS_BYTES: u64 = PROGRAM_BYTES + (4 << 20);
 
 /// Preprocessing and updates are repeated until each repetition has a sample, but no more after this many seconds.
-const LONG_PHASE_SECONDS: f64 = 1.0;
+const LONG_PHASE_SECONDS: f64 = 0.5;
 
 /// Most exchanges before the first of several timed ones; who asks for one repetition wants one exchange, not two. One warm-up is too few:
 /// the allocator then still requests pages that later exchanges reuse.
@@ -80,11 +80,12 @@ pub struct Measured {
 
 /// One protocol at one workload, driven step by step so that several can take turns.
 pub trait Session {
-    /// Preprocessing, offline exchange, and warm-up queries, unless there is one repetition.
+    /// Preprocessing and offline exchange.
     fn prepare(&mut self) -> Result<()>;
-    /// An exchange outside the clock before a repetition, for rows that take turns. A server returns the memory of an answer's vectors to the
-    /// system, and within seconds the host of a virtual machine takes it back: an answer after a pause would wait for it. No exchange is
-    /// made if the last one took long, if there is one repetition, and where a client has a limited number of queries.
+    /// Exchanges outside the clock before a repetition, unless there is only one: several before the first. One before each other is for rows
+    /// that take turns. A server returns the memory of an answer's vectors to the system, and within seconds the host of a virtual machine
+    /// takes it back: an answer after a pause would wait for it. That one is left out if the last exchange took long, and where a client
+    /// has a limited number of queries.
     fn warm_up(&mut self) -> Result<()>;
     /// One query, answer, extraction; every record is compared with the database.
     fn repetition(&mut self) -> Result<()>;
@@ -216,22 +217,6 @@ impl<'a, P: Protocol> Run<'a, P> {
         self.parties.as_ref().is_some_and(|(_, client)| client.queries_left() == u64::MAX)
     }
 
-    /// At most `most` exchanges outside the clock.
-    fn untimed(&mut self, stream: Stream, most: u64) -> Result<()> {
-        self.context.clock.pause(true);
-        self.draw_from(stream);
-        let (start, any) = (Instant::now(), self.any_number());
-        for turn in 0..most {
-            if any && turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
-                break;
-            }
-            let names = self.names(u64::MAX / self.workload.queries / 2);
-            self.exchange(&names, Purpose::Comparison)?;
-        }
-        self.context.clock.pause(false);
-        Ok(())
-    }
-
     /// One full exchange about records of these names. Returns whether all records were right.
     fn exchange(&mut self, names: &[u64], purpose: Purpose) -> Result<bool> {
         let start = Instant::now();
@@ -311,12 +296,28 @@ impl<P: Protocol> Session for Run<'_, P> {
             clock.time("offline_exchange", Group::Offline, || client.connect(server, link, context))?;
             self.held = server.tables();
         }
-        self.untimed(Stream::WarmUp(0), if self.repetitions == 1 { 0 } else { WARM_UPS })
+        Ok(())
     }
 
     fn warm_up(&mut self) -> Result<()> {
-        let again = self.took.is_some_and(|took| took <= LONG_EXCHANGE_SECONDS) && self.any_number();
-        self.untimed(Stream::WarmUp(1 + self.done), u64::from(again && self.repetitions > 1))
+        let any = self.any_number();
+        let most = match self.took {
+            _ if self.repetitions == 1 => 0,
+            None => WARM_UPS,
+            Some(took) => u64::from(any && took <= LONG_EXCHANGE_SECONDS),
+        };
+        self.context.clock.pause(true);
+        self.draw_from(Stream::WarmUp(self.done));
+        let start = Instant::now();
+        for turn in 0..most {
+            if any && turn > 0 && start.elapsed().as_secs_f64() > WARM_UP_SECONDS {
+                break;
+            }
+            let names = self.names(u64::MAX / self.workload.queries / 2);
+            self.exchange(&names, Purpose::Comparison)?;
+        }
+        self.context.clock.pause(false);
+        Ok(())
     }
 
     fn repetition(&mut self) -> Result<()> {

@@ -98,6 +98,7 @@ fn check_in<S: Protocol>(params: &S::Set, (records, bits): (u64, u64), queries: 
         let options = Options { kernel, threads, repetitions, seed: Some([5; 32]), noise_seconds: Some(0.2) };
         let mut run = Box::new(Run::<S>::new(Cow::Borrowed(params), database, workload, &options, &Silent).unwrap());
         run.prepare().unwrap();
+        run.warm_up().unwrap();
         run.repetition().unwrap();
         run.repetition().unwrap();
         // Where a client has one key, each exchange needs a new client: one test a protocol does that.
