@@ -85,6 +85,18 @@ class Plan:
             also = [*filter(self.judged, self.experiments)]
         return [experiment, *sorted(also, key=lambda name: name not in self.experiments)]
 
+    def drawn_from(self, experiment: str) -> dict[str, list[Path]]:
+        """The files beside records that an experiment's tables and figures are drawn from, by the option for them. The
+        primitives' costs are not drawn: a new calibration draws the protocols' tables again, no others."""
+        audits = self.audits()
+        planned = [each for each in self.shown(experiment) if each in self.experiments]
+        return {
+            "predictions": [self.prediction(each) for each in planned if each not in audits],
+            "descriptions": [self.description(each) for each in planned],
+            "costs": [self.calibration] if self.judged(experiment) else [],
+            "audit": [audits[experiment]] if experiment in audits else [],
+        }
+
     def drawings(self, experiment: str) -> tuple[list[str], list[str]]:
         """The names of an experiment's figures and tables. Primitives have one of each that shows measurements beside
         predictions; protocols have `accuracy`, which is both (`judged`)."""
@@ -177,16 +189,22 @@ class Plan:
             ],
         }
 
+    def _limit(self, row: Mapping[str, Any]) -> float:
+        """The profile's limit of a row, before any factor: a longer one for databases of up to 1 GiB."""
+        limit: float = self.profile["time_limit_seconds"]
+        small = row.get("records", 0) * row.get("record_bits", 0) <= 8 << 30
+        return max(limit, self.profile["time_limit_to_1gib_seconds"] or 0) if small else limit
+
+    def _own_limit(self, row: Mapping[str, Any]) -> float:
+        """What no factor shortens: a limit of the row's own, and the profile's of a row that a paper prints."""
+        own: float = row.get("time_limit_seconds", 0)
+        return max(own, self._limit(row)) if row.get("columns") else own
+
     def time_limit(self, row: Mapping[str, Any], stretch: float) -> float | None:
-        """What a row may be predicted to take here: the profile's limit, or that for databases of up to 1 GiB, times
-        `stretch`; its own if that is longer, which no factor shortens."""
+        """What a row may be predicted to take here: the profile's limit times `stretch`, its own if that is longer."""
         if self.profile["time_limit_seconds"] is None:
             return None
-        limit: float = self.profile["time_limit_seconds"]
-        if row.get("records", 0) * row.get("record_bits", 0) <= 8 << 30:
-            limit = max(limit, self.profile["time_limit_to_1gib_seconds"] or 0)
-        own: float = row.get("time_limit_seconds", 0)
-        return round(max(limit * stretch, own * max(1.0, stretch)), 1)
+        return round(max(self._limit(row) * stretch, self._own_limit(row) * max(1.0, stretch)), 1)
 
     def memory(self) -> tuple[int, int]:
         """Bytes of memory of the machine, and those of them that are free now."""
@@ -204,8 +222,8 @@ class Plan:
         for group, row in self.measured_rows():
             run, line = row.run(group.options), predicted[(*group.key, row.id)]
             if line["peak_bytes"] <= memory:
-                seconds, own = row_seconds(line, run), run.get("time_limit_seconds", 0)
-                rows.append((0.0 if seconds <= own else seconds / (self.time_limit(run, 1.0) or 1.0), seconds))
+                seconds = row_seconds(line, run)
+                rows.append((0.0 if seconds <= self._own_limit(run) else seconds / self._limit(run), seconds))
         for needed, seconds in sorted(rows):
             left -= seconds
             if left < 0:

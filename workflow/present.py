@@ -41,13 +41,9 @@ def draw_experiment(plan: Plan, name: str, records: Path, accuracy: Iterable[Pat
     """Draw the tables and figures of an experiment: from the records of all experiments that it shows, and from what
     was predicted of those in this plan, in the order of their record folders. accuracy: tables of `draw_accuracy`,
     which say how far off predicted seconds are."""
-    audits = plan.audits()
-    planned = [each for each in plan.shown(name) if each in plan.experiments]
     words = ["--records", *(records / each for each in plan.shown(name)), "--expected", "experiments/expected"]
-    words += option("predictions", [plan.prediction(each) for each in planned if each not in audits])
-    words += option("descriptions", [plan.description(each) for each in planned])
-    words += option("costs", [plan.calibration] if plan.judged(name) else []) + option("accuracy", accuracy)
-    words += option("stale", stale) + option("audit", [audits[name]] if name in audits else [])
+    for key, files in {**plan.drawn_from(name), "accuracy": accuracy, "stale": stale}.items():
+        words += option(key, files)
     figures, tables = plan.drawings(name)
     for figure in figures:
         draw(figure, *words, "--out", plan.figures / name / figure)

@@ -35,10 +35,10 @@ def test_time_limits_are_decided_by_the_plans_seconds(tmp_path):
     ]
     write_if_changed(plan.prediction("smoke/tiny"), json.dumps(lines))
     found = steps.predicted_seconds(group, lines)
-    # Preprocessing for a second, warm-ups, one exchange for the noise, and one update, which takes longer.
-    exchanges = 1 + 2 * repetitions + 1 + 1 + updates
+    # Preprocessing for half a second, warm-ups, one exchange for the noise, and one update, which takes longer.
+    exchanges = 2 * repetitions + 1 + 1 + updates
     assert updates > 0
-    assert found == {row.id: 3 * 0.5 + exchanges * 3.5 for row in group.rows}
+    assert found == {row.id: 2 * 0.5 + exchanges * 3.5 for row in group.rows}
     rows = plan.group_file(group, group.rows, found, stretch=50.0)["rows"]
     assert [row["predicted_seconds"] for row in rows] == list(found.values())
     assert {row["time_limit_seconds"] for row in rows} == {3000.0}, "a row has three times what is predicted at most"
@@ -76,6 +76,9 @@ def test_time_limits_scale_with_the_machine_and_patience_with_the_rows_so_far(tm
     gib, more = ({"records": records, "record_bits": 2048} for records in (1 << 22, (1 << 22) + 1))
     assert (two.time_limit(gib, 1.0), two.time_limit(more, 1.0)) == (80.0, 30.0)
     assert two.time_limit(more | {"time_limit_seconds": 140}, 1.0) == 140.0
+    printed = {"columns": ["9/1GB"]}
+    assert (two.time_limit(gib, 0.1), two.time_limit(gib | printed, 0.1)) == (8.0, 80.0), "papers' rows come first"
+    assert (two.time_limit(more | printed, 0.1), two.time_limit(gib | printed, 2.0)) == (30.0, 160.0)
 
 
 def test_a_profile_with_minutes_measures_the_rows_that_fit_them(tmp_path):
@@ -132,7 +135,7 @@ def test_records_of_fewer_repetitions_are_measured_again(tmp_path):
 
 
 def test_records_of_another_number_of_threads_say_only_that(tmp_path, monkeypatch):
-    plan = Plan(read_profile("quick", results=str(tmp_path)))
+    plan = Plan(read_profile("laptop", results=str(tmp_path)))
     group = plan.group("pirouette/table7", "2^12x2048")
     parallel, alone = (next(r for r in group.rows if r.id == id) for id in ("pirouette-20-parallel", "pirouette-20"))
     for row in (parallel, alone):

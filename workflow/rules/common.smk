@@ -51,17 +51,9 @@ def accuracy_tables():
 
 
 def drawn_from(name):
-    """The files that the tables and figures of an experiment are drawn from: what was measured and predicted of all that
-    it shows."""
-    names = PLAN.shown(name)
-    planned = [each for each in names if each in PLAN.experiments]
-    audits = PLAN.audits()
-    files = [*FIGURE_CODE, *PAPERS, *markers(*names), f"{RESULTS}/stale.json"]
-    files += [str(PLAN.prediction(each)) for each in planned if each not in audits]
-    files += [str(PLAN.description(each)) for each in planned]
-    files += [str(audits[name])] if name in audits else []
-    # The primitives' costs are not drawn: a new calibration draws the protocols' tables again, no others.
-    return files + ([f"{RESULTS}/calibration.json"] if PLAN.judged(name) else [])
+    """The files that the tables and figures of an experiment are drawn from."""
+    others = [str(file) for files in PLAN.drawn_from(name).values() for file in files]
+    return [*FIGURE_CODE, *PAPERS, *markers(*PLAN.shown(name)), f"{RESULTS}/stale.json", *others]
 
 
 def by_folder(names):
