@@ -186,12 +186,13 @@ def test_runs_of_equal_machines_stay_apart(tmp_path, binary):
     )
     machines = {row["id"]: row["machine"] for row in (dict(zip(rows.COLUMNS, each, strict=True)) for each in shown)}
     cpu, memory = PROTOCOL["machine"]["cpu"], f"{PROTOCOL['machine']['memory_bytes'] / 2**30:.1f} GiB"
+    kernel = PROTOCOL["build"]["kernel"]
     assert machines == {
-        PROTOCOL["id"]: f"{cpu}, {PROTOCOL['machine']['cores']} cores, {memory}, avx2",
-        "anna": "Some CPU of anna, 8 cores, 16.0 GiB, avx2",
-        "bo": "Some CPU of bo, 8 cores, 16.0 GiB, avx2",
-        "carl": f"{cpu} of carl, {PROTOCOL['machine']['cores']} cores, {memory}, avx2",
-        "dora": "Some CPU, 3 cores, 16.0 GiB, avx2",
+        PROTOCOL["id"]: f"{cpu}, {PROTOCOL['machine']['cores']} cores, {memory}, {kernel}",
+        "anna": f"Some CPU of anna, 8 cores, 16.0 GiB, {kernel}",
+        "bo": f"Some CPU of bo, 8 cores, 16.0 GiB, {kernel}",
+        "carl": f"{cpu} of carl, {PROTOCOL['machine']['cores']} cores, {memory}, {kernel}",
+        "dora": f"Some CPU, 3 cores, 16.0 GiB, {kernel}",
     }
     header = next(line for line in pages.machines(found).splitlines() if line.startswith("| set |"))
     assert header.count("|") == 4 + len(machines) and all(f"| {name} |" in header for name in machines.values())
