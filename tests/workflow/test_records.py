@@ -9,7 +9,7 @@ import pytest
 import synthetic
 import synthetic_primitives
 from committed import RUNS
-from outside import HELD, REASONS, Outside, slowness
+from outside import HELD, REASONS, Outside, named, slowness
 from outside import outside as rows_outside
 from pirlab_estimator import noise
 from pirlab_estimator.compare import ANSWER_TOLERANCE
@@ -95,12 +95,17 @@ def test_a_fault_of_a_record_is_named(where, place, value, key):
     assert key in named, named
 
 
-def test_every_row_outside_has_a_reason(outside):
+def test_every_row_outside_is_named(outside):
     """Bytes, memory, noise and answer seconds hold for all rows, those of SimplePIR and DoublePIR within 10 % of the
-    stddev and 25 % of the seconds, but for the reasons of tests/fixtures/outside.py, each of which some row needs."""
-    without = [str(found) for found in outside if found.reason() is None]
-    assert not without, "further outside than any reason of tests/fixtures/outside.py:\n\n" + "\n".join(without)
-    assert {found.reason() for found in outside} == {*REASONS}
+    stddev and 25 % of the seconds, but for what tests/fixtures/outside.toml names."""
+    unnamed = [str(found) for found in outside if found.limits() is None]
+    assert not unnamed, "not in tests/fixtures/outside.toml, or further outside:\n\n" + "\n".join(unnamed)
+
+
+def test_everything_named_is_outside_and_has_a_reason(outside):
+    there = {(found.quantity, found.place) for found in outside}
+    assert there == {(quantity, place) for quantity, places in named().items() for place in places}
+    assert all(any(kind in quantity for kind in REASONS) for quantity, _ in there)
 
 
 @pytest.mark.parametrize("run", RUNS)
