@@ -13,7 +13,7 @@ use rayon::prelude::*;
 /// A vector modulo 2^32 as the kernels read it: each element as low + 2^16 * high with signed 16-bit halves; per chunk of 32
 /// elements the low halves, then the high ones; zero padded.
 pub struct PreparedVector {
-    halves: Vec<Lanes>,
+    halves: Vec<[Lanes; 2]>,
     len: usize,
     sum: u32,
 }
@@ -37,17 +37,19 @@ pub struct Vector32;
 impl Vector32 {
     /// Splits a vector into the form that [`matvec`] takes. Costs one pass; do it once a query.
     pub fn prepare(elements: &[u32]) -> PreparedVector {
-        let mut halves = vec![Lanes::ZERO; elements.len().div_ceil(CHUNK) * 2];
         let (chunks, rest) = elements.as_chunks();
         let mut last = [0; CHUNK];
         last[..rest.len()].copy_from_slice(rest);
         let mut sums = [0u32; CHUNK];
-        for (elements, [low, high]) in chunks.iter().chain([&last]).zip(halves.as_chunks_mut().0) {
+        let halves = chunks.iter().chain((!rest.is_empty()).then_some(&last)).map(|elements| {
+            let mut halves = [Lanes::ZERO; 2];
             for (i, (&element, sum)) in elements.iter().zip(&mut sums).enumerate() {
-                (low.0[i], high.0[i]) = split(element);
+                (halves[0].0[i], halves[1].0[i]) = split(element);
                 *sum = sum.wrapping_add(element);
             }
-        }
+            halves
+        });
+        let halves = halves.collect();
         let sum = sums.into_iter().fold(0, u32::wrapping_add);
         PreparedVector { halves, len: elements.len(), sum }
     }
@@ -138,7 +140,7 @@ fn multiply_blocks(
 ) {
     let rows = out.first().map_or(0, |out| out.len());
     for (queries, out) in queries.chunks(QUERIES_TOGETHER).zip(out.chunks_mut(QUERIES_TOGETHER)) {
-        let halves: Vec<&[Lanes]> = queries.iter().map(|query| query.halves.as_slice()).collect();
+        let halves: Vec<&[Lanes]> = queries.iter().map(|query| query.halves.as_flattened()).collect();
         let mut sums = vec![[0; BLOCK_ROWS]; queries.len()];
         for block in 0..rows.div_ceil(BLOCK_ROWS) {
             let index = first_block + block;
