@@ -127,15 +127,6 @@ impl Processor {
     }
 }
 
-/// Prefetches the line at any address, which cannot fault, into the second-level cache with `SECOND`, else into the first.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "sse")]
-#[inline]
-pub(crate) fn ask_for<const SECOND: bool, T>(at: *const T) {
-    use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
-    if SECOND { _mm_prefetch::<_MM_HINT_T1>(at.cast()) } else { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
-}
-
 /// A kernel that was checked: its existence proves that the processor has the instructions.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked(Kernel);

@@ -17,6 +17,8 @@ pub mod noise;
 pub mod ntt;
 mod pages;
 pub mod poly;
+#[cfg(target_arch = "x86_64")]
+mod prefetch;
 pub mod prg;
 pub mod primes;
 mod region;

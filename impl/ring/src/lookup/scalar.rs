@@ -137,7 +137,7 @@ pub(super) fn ask(table: &[u8], stride: usize, places: &[u32]) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch cannot fault, and every x86-64 processor has it.
         unsafe {
-            crate::kernel::ask_for::<false, u8>(at)
+            crate::prefetch::ask_for::<false, u8>(at)
         };
         #[cfg(not(target_arch = "x86_64"))]
         let _ = at;

@@ -3,7 +3,7 @@
 
 use super::LINE;
 use super::part::Part;
-use crate::kernel::ask_for;
+use crate::prefetch::ask_for;
 
 /// The lines that are prefetched.
 #[derive(Clone, Copy, Debug)]

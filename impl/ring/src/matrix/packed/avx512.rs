@@ -4,8 +4,9 @@
 
 use super::order::{BLOCK_ROWS, GROUP_ROWS, Order, STRIP_CHUNKS};
 use super::tile::LANES_PER_PAIR;
-use crate::kernel::{Processor, ask_for};
+use crate::kernel::Processor;
 use crate::matrix::lanes::Lanes;
+use crate::prefetch::{Ahead, ask_for};
 use std::arch::x86_64::*;
 use std::hint::black_box;
 
@@ -64,29 +65,6 @@ unsafe fn entries<const W: usize>(unpacker: &Unpacker, data: *const u8) -> __m51
 
 /// Sums of the eight rows of a group, 16 lanes each yet to be added up.
 type GroupSums = [__m512i; GROUP_ROWS];
-
-/// Distances in bytes at which memory is prefetched into the first- and into the second-level cache; 0 for not at all.
-#[derive(Clone, Copy)]
-struct Ahead {
-    first: usize,
-    second: usize,
-}
-
-impl Ahead {
-    const NOTHING: Self = Self { first: 0, second: 0 };
-
-    /// Prefetches what lies ahead of that many lines of a cache.
-    #[target_feature(enable = "sse")]
-    #[inline]
-    fn ask(self, at: *const u8, lines: usize) {
-        if self.first > 0 {
-            (0..lines).for_each(|line| ask_for::<false, _>(at.wrapping_add(self.first + 64 * line)));
-        }
-        if self.second > 0 {
-            (0..lines).for_each(|line| ask_for::<true, _>(at.wrapping_add(self.second + 64 * line)));
-        }
-    }
-}
 
 /// One group, `chunks` chunks of a strip, `K` queries; `R` of the eight rows at a time, so that `2 * R * K` accumulators stay
 /// in registers.

@@ -3,12 +3,9 @@
 
 use super::Line;
 use super::plan::{Plan, Sums};
+use super::product::ahead;
+use crate::prefetch::Ahead;
 use std::arch::x86_64::*;
-
-/// Lines prefetched ahead of the one at hand in a single stream, 4 KiB: the hardware's prefetcher stops at page borders.
-const AHEAD: usize = 64;
-/// The same in each of several streams.
-const AHEAD_OF_EACH: usize = 24;
 
 /// Rows of one column that are multiplied before the next column has its turn: each column is a stream from memory of its own.
 const TURN: usize = 8;
@@ -22,7 +19,7 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     tuples: &[[Line; K]],
     mut sums: [&mut Sums<K>; C],
 ) {
-    let (each, ahead) = if C > 1 { (TURN, AHEAD_OF_EACH) } else { (tuples.len().max(1), AHEAD) };
+    let (each, ahead) = (if C > 1 { TURN } else { tuples.len().max(1) }, ahead(C));
     let mut left = 0;
     for (turn, tuples) in tuples.chunks(each).enumerate() {
         let mut after = left;
@@ -41,7 +38,7 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
 #[target_feature(enable = "avx2")]
 unsafe fn add_column<const K: usize>(
     (plan, mut left): (Plan, usize),
-    (lines, ahead): (&[Line], usize),
+    (lines, ahead): (&[Line], Ahead),
     tuples: &[[Line; K]],
     sums: &mut Sums<K>,
 ) -> usize {
@@ -62,10 +59,10 @@ unsafe fn add_column<const K: usize>(
             }
         }
         left -= 1;
-        // SAFETY: the caller's promise; a prefetch may have any address.
+        // SAFETY: the caller's promise.
         let halves = unsafe {
             let at = lines.as_ptr().add(row);
-            _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(ahead).cast());
+            ahead.ask(at, 1);
             [_mm256_loadu_si256(at.cast()), _mm256_loadu_si256(at.cast::<__m256i>().add(1))]
         };
         for (total, line) in totals.iter_mut().zip(tuple) {

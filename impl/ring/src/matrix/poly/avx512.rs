@@ -3,12 +3,8 @@
 
 use super::Line;
 use super::plan::{Plan, Sums};
+use super::product::ahead;
 use std::arch::x86_64::*;
-
-/// Lines prefetched ahead of the one at hand in a single stream, 4 KiB: the hardware's prefetcher stops at page borders.
-const AHEAD: usize = 64;
-/// The same in each of several streams.
-const AHEAD_OF_EACH: usize = 24;
 
 /// # Safety
 /// Each of `lines` holds a line for each tuple.
@@ -19,6 +15,7 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
     tuples: &[[Line; K]],
     sums: [&mut Sums<K>; C],
 ) {
+    let ahead = ahead(C);
     let multiple = _mm512_set1_epi64(plan.multiple as i64);
     let load = |sums: &Sums<K>, part: usize, half: usize| {
         // SAFETY: each part of `Sums` is two registers, aligned as registers are.
@@ -40,10 +37,10 @@ pub(super) unsafe fn add_products<const C: usize, const K: usize>(
         let even = tuple.each_ref().map(|line| unsafe { _mm512_loadu_si512(line.as_ptr().cast()) });
         let odd = even.map(|line| _mm512_srli_epi64::<32>(line));
         for (c, total) in totals.iter_mut().enumerate() {
-            // SAFETY: the caller's promise; a prefetch may have any address.
+            // SAFETY: the caller's promise.
             let line = unsafe {
                 let at = lines[c].as_ptr().add(row);
-                _mm_prefetch::<_MM_HINT_T0>(at.wrapping_add(if C > 1 { AHEAD_OF_EACH } else { AHEAD }).cast());
+                ahead.ask(at, 1);
                 _mm512_loadu_si512(at.cast())
             };
             let upper = _mm512_srli_epi64::<32>(line);
