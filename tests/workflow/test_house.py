@@ -88,6 +88,7 @@ def test_imports_of_rust_lead_to_the_file_that_defines_a_name(tmp_path):
         ("b/deep.rs", "type A = super::super::a::A;", "a.rs"),
         ("b/low.rs", "use super::super::{a::*, b}; fn g() { a() }", "a.rs"),
         ("b/low.rs", "use crate::a::{self}; fn g() { a::a() }", "a.rs"),
+        ("b/low.rs", "use crate::a; fn g() { by_macro!(g) }", "a.rs"),
         ("macros.rs", "use crate::Thing; pub fn m() {} ", ""),
         ("b/deep.rs", "use super::Face; use super::low::f;", ""),
     ],

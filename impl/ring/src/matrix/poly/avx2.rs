@@ -2,8 +2,7 @@
 //! eight of the sixteen registers, so columns are multiplied one after the other, some rows at a time.
 
 use super::Line;
-use super::plan::{Plan, Sums};
-use super::product::ahead;
+use super::plan::{Plan, Sums, ahead};
 use crate::prefetch::Ahead;
 use std::arch::x86_64::*;
 

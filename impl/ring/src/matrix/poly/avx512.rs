@@ -2,8 +2,7 @@
 //! each lane of 64 bits. Sums of four columns and both polynomials of pairs take sixteen registers.
 
 use super::Line;
-use super::plan::{Plan, Sums};
-use super::product::ahead;
+use super::plan::{Plan, Sums, ahead};
 use std::arch::x86_64::*;
 
 /// # Safety

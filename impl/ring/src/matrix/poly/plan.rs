@@ -1,7 +1,11 @@
-//! The sums of products and their bounds.
+//! The sums of products and their bounds, and how far ahead their operands are asked for.
 
 use super::{LINE, Line};
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::Processor;
 use crate::modulus::Modulus;
+#[cfg(target_arch = "x86_64")]
+use crate::prefetch::Ahead;
 
 /// Sums of one column of 16 slots: of the products with each polynomial of a tuple. Even slots come first, then odd ones, as the
 /// multipliers of the vector paths deliver them.
@@ -34,5 +38,16 @@ impl Plan {
         let multiple = (1 << 63) / q * q;
         let terms = (u64::MAX - (1 << 63) - q) / (q - 1).pow(2);
         Self { multiple, terms: usize::try_from(terms).unwrap_or(usize::MAX) }
+    }
+}
+
+/// Distances of prefetching in each of that many streams. Sapphire Rapids, probed at 17 GB/s, reads 1 to 2 GB of four streams at 82 to 88 % of that
+/// (AVX2: 82 to 90 %), at 78 to 85 % with the first level alone, whatever the distance.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn ahead(streams: usize) -> Ahead {
+    match (streams, Processor::here()) {
+        (1, _) => Ahead { first: 4096, second: 0 },
+        (_, Processor::Intel) => Ahead { first: 1024, second: 2048 },
+        _ => Ahead { first: 1536, second: 0 },
     }
 }
