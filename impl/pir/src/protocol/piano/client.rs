@@ -35,6 +35,8 @@ pub struct Client {
     /// Requests under way, by number.
     pub(super) under_way: HashMap<u64, UnderWay>,
     pub(super) requests: u64,
+    /// Queries whose answers were not read yet, those with random sets too.
+    pub(super) unanswered: u64,
     /// Seconds of reading the database.
     seconds: f64,
 }
@@ -79,13 +81,26 @@ impl Client {
                 let problem = "its entries are at other places: this client's hints are of another database. Take a fresh client.";
                 return Err(Error::message("seed", problem));
             }
-            Some(known) if known.epoch == public.epoch => return Ok(()),
+            Some(known) if known.epoch == public.epoch => {
+                // No answer to an open request comes any more, and hints would lack their entries for ever. Random sets count too: else the
+                // server would see from the queries that are left which sets were random.
+                if self.unanswered > 0 {
+                    self.window = None;
+                }
+                self.close_requests();
+                return Ok(());
+            }
             _ => {}
         }
         (self.window, self.next, self.public) = (None, None, Some(public));
         self.before = Entries::new(self.layout.entry_words);
-        self.under_way.clear();
+        self.close_requests();
         Ok(())
+    }
+
+    fn close_requests(&mut self) {
+        self.under_way.clear();
+        self.unanswered = 0;
     }
 
     fn public(&self) -> Result<&Public> {
@@ -150,6 +165,7 @@ impl Client {
     fn ask(&mut self, index: u64, rng: &mut impl RngCore) -> Result<(Query, Vec<u32>, usize)> {
         let layout = self.layout;
         self.window()?.asked += 1;
+        self.unanswered += 1;
         let position = self.public()?.permutation.apply(0, layout.place(index).0) as u32;
         // An entry that was asked for before, or that is known without, is covered by a query for another.
         let is_known = self.is_asked(position);
@@ -254,6 +270,7 @@ impl protocol::Client for Client {
             before: Entries::new(layout.entry_words),
             under_way: HashMap::new(),
             requests: 0,
+            unanswered: 0,
             seconds: 0.0,
         })
     }
@@ -316,6 +333,7 @@ impl protocol::Client for Client {
                 self.read(request, &words(sums))?;
             }
         }
+        self.unanswered = self.unanswered.saturating_sub(asked.len() as u64);
         let record = |query: &Query| {
             let entry = self.entry(query.position).filter(|_| query.failure.is_none());
             let entry = entry.ok_or_else(|| {

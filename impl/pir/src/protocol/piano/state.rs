@@ -34,14 +34,14 @@ fn owner(set: &Set, shape: Shape) -> Result<[u8; DIGEST_BYTES]> {
 
 impl Client {
     /// Everything that the client keeps, with keys that are as secret as its queries. A client that saves it before each request leaves
-    /// and after each answer never asks with a hint twice, whenever it stops: while a request of the window in use is under way, a hint lacks its
-    /// entry, so that this window is given up.
+    /// and after each answer never asks with a hint twice, whenever it stops: while a request is under way, a hint lacks its entry, so that the
+    /// window in use is given up.
     pub fn state(&self) -> Result<Zeroizing<Vec<u8>>> {
         let public = self.public.as_ref().ok_or_else(|| refused("there is none before the offline exchange."))?;
         let mut out = Writer::default();
         [MAGIC, &owner(&self.set, self.layout.shape)?, &public.seed.0].iter().for_each(|bytes| out.bytes(bytes));
         out.words([public.epoch.into(), self.requests]);
-        let window = self.window.as_ref().filter(|_| self.under_way.values().all(|request| request.ended));
+        let window = self.window.as_ref().filter(|_| self.unanswered == 0);
         let next = self.next.as_ref().filter(|next| next.parts == self.layout.parts());
         for window in [window, next] {
             out.words([window.is_some().into()]);

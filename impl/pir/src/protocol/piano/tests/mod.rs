@@ -232,6 +232,32 @@ fn hints_serve_again_before_their_answers_are_read() {
     }
 }
 
+/// A client that reads the database while a request is open can still have every record, and its hints are new ones.
+#[test]
+fn reading_again_with_an_open_request_gives_up_its_window() {
+    let (shape, mut context) = (Shape::new(50, 64).unwrap(), context(Kernel::best(), 1));
+    let database = Database::seeded([4; 16], shape);
+    let (mut server, mut client) = parties(&small(), &database, &mut context);
+    let most = client.client.layout.window;
+    client.query(&(0..25).collect::<Vec<_>>(), &mut context).unwrap();
+    let key = client.client.window.as_ref().unwrap().key.0;
+    client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+    // The entries that were asked for, and others, for which hints of the old window lack those.
+    for index in 0..50 {
+        let records = exchange(&mut server, &mut client, &[index], &mut context).unwrap();
+        assert_eq!(records, [database.record(index).unwrap()]);
+    }
+    assert_eq!(client.queries_left(), most - 50);
+    assert_ne!(client.client.window.as_ref().unwrap().key.0, key);
+    // Every entry is known now, so that a request sends a random set. Its window is given up too: the server must not see which sets are random.
+    client.query(&[0], &mut context).unwrap();
+    assert!(client.client.under_way.is_empty());
+    let kept = Client::of_state(&small(), shape, &client.client.state().unwrap(), &mut context).unwrap();
+    assert!(kept.window.is_none());
+    client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+    assert_eq!(client.queries_left(), most);
+}
+
 /// The word of a record of eight bytes.
 fn word(record: &[u8]) -> u64 {
     u64::from_le_bytes(record.try_into().unwrap())
