@@ -19,10 +19,12 @@ type Row = (&'static str, u64, u64, u64, u64);
 
 #[test]
 fn described_peaks_cover_runs_at_odd_shapes() {
-    static ROWS: [Row; 27] = [
+    static ROWS: [Row; 29] = [
         ("simplepir/usenix23", 257, 2049, 1, 3),
         ("frodopir/secure-n1308 --with shards=7", 5003, 1000, 2, 3),
         ("piano/packed", 5003, 1000, 2, 3),
+        ("piano/packed", 1_000_003, 64, 1000, 0),
+        ("piano/conference", 1_000_003, 64, 1000, 0),
         ("doublepir/usenix23-one-hint", 257, 2049, 1, 3),
         ("doublepir/usenix23-one-hint", 100_003, 7, 3, 1),
         ("hintlesspir/tight", 5003, 1000, 3, 1),

@@ -11,6 +11,9 @@ use crate::core::runner::PROGRAM_BYTES;
 use crate::core::seed::SEED_BYTES;
 use crate::core::{Direction, Error, MemoryMap, Result, Sizes, TableBytes, Workload};
 
+/// Bytes that client and server note of a query beside its places and entries, in tables that double and in small blocks.
+const QUERY_BYTES: u64 = 512;
+
 numbers! {
     /// Piano's layout.
     pub struct Numbers(layout: &Layout) {
@@ -69,15 +72,17 @@ pub(super) fn describe(params: &Set, workload: &Workload) -> Result<Sizes> {
     sizes.memory = MemoryMap {
         server: vec![TableBytes::new("database", stored)],
         client,
-        // Beside the tables, a part of the database as a message and as words, and which of its entries are in a set. A run reads one window and asks
-        // for a few entries only, and every table is one block, of which the allocator keeps none.
+        // Beside the tables, a part of the database as a message and as words, and which of its entries are in a set. A run reads one window, and
+        // every table is one block, of which the allocator keeps none. While a batch is answered, the client has the set of each query, its sum and
+        // its replacement, and the server the places and the sums, which it copies into a message.
         peak_bytes: PROGRAM_BYTES
             + stored
             + kept
             + 2 * layout.part_bytes() as u64
             + 4 * layout.chunk as u64
             + query
-            + answer,
+            + queries * (8 * layout.chunks as u64 + 2 * entry + QUERY_BYTES)
+            + 2 * answer,
     };
     sizes.operations = operations_of(&layout, workload);
     Ok(sizes)
