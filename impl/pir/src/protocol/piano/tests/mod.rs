@@ -265,8 +265,8 @@ fn word(record: &[u8]) -> u64 {
 
 #[test]
 fn requests_under_way_follow_updates_and_share_entries() {
-    for answer in ["sum", "sum_of_each_chunk"] {
-        let params = set(answer, "packed", "failure_bits = 41");
+    for (answer, offsets) in ["sum", "sum_of_each_chunk"].into_iter().flat_map(|a| [(a, "packed"), (a, "words")]) {
+        let params = set(answer, offsets, "failure_bits = 41");
         let (shape, mut context) = (Shape::new(2000, 16).unwrap(), context(Kernel::best(), 1));
         let mut database = Database::seeded([4; 16], shape);
         let (mut server, mut client) = parties(&params, &database, &mut context);
@@ -283,6 +283,34 @@ fn requests_under_way_follow_updates_and_share_entries() {
             let expected: Vec<Record> = indices.iter().map(|&index| database.record(index).unwrap()).collect();
             assert_eq!(client.extract(&answer, &context).unwrap(), expected);
         }
+    }
+}
+
+/// Most bits of these queries are zeros, so that the common tests, which compare the bits of requests, are not for them.
+#[test]
+fn words_name_entries_or_places_below_a_chunk() {
+    for answer in ["sum", "sum_of_each_chunk"] {
+        let params = set(answer, "words", "times = 3");
+        let (shape, mut context) = (Shape::new(1000, 100).unwrap(), context(Kernel::best(), 1));
+        let database = Database::seeded([4; 16], shape);
+        let (mut server, mut client) = parties(&params, &database, &mut context);
+        let layout = client.client.layout;
+        let mut request = client.query(&[7], &mut context).unwrap();
+        let places = super::client::words(request.messages[0].1.payload());
+        for (chunk, &place) in (0..).zip(&places) {
+            let first = if answer == "sum" { u64::from(layout.join(chunk, 0)) } else { 0 };
+            assert!((first..first + layout.chunk as u64).contains(&place), "{place} of chunk {chunk}");
+        }
+        let wrong: Vec<u8> =
+            [layout.chunk as u64].iter().chain(&places[1..]).flat_map(|word| word.to_le_bytes()).collect();
+        request.messages = vec![("query", Frame::of(Piano::NAME, "query", &wrong))];
+        let error = server.answer(&[request], &mut context).unwrap_err().to_string();
+        assert!(error.contains("in the place of an entry of chunk 0"), "{error}");
+        // The request that was refused stays open; reading again closes it.
+        client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context).unwrap();
+        let indices = [7, 999, 7, 0];
+        let records = exchange(&mut server, &mut client, &indices, &mut context).unwrap();
+        assert_eq!(records, indices.map(|index| database.record(index).unwrap()));
     }
 }
 
