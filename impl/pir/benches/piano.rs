@@ -3,8 +3,9 @@
 use std::error::Error;
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use criterion::{Criterion, Throughput};
+use criterion::{Criterion, SamplingMode, Throughput};
 use pir::core::progress::Silent;
 use pir::core::session::{ClientSession, ServerSession};
 use pir::core::transcript::Link;
@@ -12,18 +13,21 @@ use pir::core::{Context, Database, Protocol, Shape};
 use pir::protocol::piano::{Answer, Backups, Offsets, Piano, Set};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+use ring::bandwidth::Probe;
 use ring::{Buffer, Kernel, Seed};
 
 /// Records of eight bytes of the pass, whose time grows with their number.
 const PASSED: u64 = 1 << 20;
-/// Records of eight bytes of the answers: more than a cache holds.
-const ANSWERED: u64 = 1 << 24;
+/// Records of eight bytes of the answers: those of DEPIR's Table 4, and few where only a test runs.
+const ANSWERED: u64 = if cfg!(debug_assertions) { 1 << 16 } else { 1 << 27 };
+/// Bytes that are read before each answer: several times the last-level cache.
+const EMPTYING_BYTES: usize = if cfg!(debug_assertions) { 1 << 20 } else { 1 << 30 };
 /// Blocks that are made at a time, where they are measured alone.
 const BLOCKS: usize = 1 << 12;
 
-fn set(answer: Answer) -> Set {
+fn set(answer: Answer, offsets: Offsets) -> Set {
     let backups = Backups::FailureBits(41.0);
-    Set { hint_failure_bits: 41.0, backups, chunk_factor: 2, answer, offsets: Offsets::Packed }
+    Set { hint_failure_bits: 41.0, backups, chunk_factor: 2, answer, offsets }
 }
 
 fn context() -> Context<'static> {
@@ -40,7 +44,7 @@ fn context() -> Context<'static> {
 
 fn pass(c: &mut Criterion) -> Result<(), Box<dyn Error>> {
     let (mut context, shape) = (context(), Shape::new(PASSED, 64)?);
-    let params = set(Answer::Sum);
+    let params = set(Answer::Sum, Offsets::Packed);
     let mut server = ServerSession::<Piano>::new(&params, &Database::seeded([1; 16], shape), &mut context)?;
     let mut group = c.benchmark_group("piano pass");
     let (prg, mut stream) = (Seed([1; 16]).prg(), vec![0u32; 4 * BLOCKS]);
@@ -58,30 +62,61 @@ fn pass(c: &mut Criterion) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Answers, and reads alone at as many random places of as large a table. Before each call all pages of the table are touched, as before a row's
+/// repetitions; then all caches are emptied, and the message, or the places, are read: they have just arrived.
 fn answer(c: &mut Criterion) -> Result<(), Box<dyn Error>> {
     let (mut context, shape) = (context(), Shape::new(ANSWERED, 64)?);
     let database = Database::seeded([1; 16], shape);
-    let mut group = c.benchmark_group("piano answer");
+    let probe = Probe::new(Kernel::best(), EMPTYING_BYTES)?;
+    let way = probe.fastest();
+    let empty = || probe.once(way.streams, way.ahead);
     let mut table = Buffer::<u64>::zeroed(ANSWERED as usize)?;
     table.iter_mut().zip(0..).for_each(|(entry, i)| *entry = i);
-    for (name, answer) in [("sum", Answer::Sum), ("sum of each chunk", Answer::SumOfEachChunk)] {
-        let mut server = ServerSession::<Piano>::new(&set(answer), &database, &mut context)?;
-        let mut client = ClientSession::<Piano>::new(&set(answer), shape, &mut context)?;
+    let mut group = c.benchmark_group("piano answer");
+    // As many calls as samples: emptying takes far longer than what is measured.
+    group.sample_size(20).sampling_mode(SamplingMode::Flat);
+    group.warm_up_time(Duration::from_millis(1)).measurement_time(Duration::from_millis(1));
+    let variants = [
+        ("published", set(Answer::Sum, Offsets::Words)),
+        ("packed", set(Answer::Sum, Offsets::Packed)),
+        ("conference", set(Answer::SumOfEachChunk, Offsets::Packed)),
+    ];
+    for (name, set) in variants {
+        let mut server = ServerSession::<Piano>::new(&set, &database, &mut context)?;
+        let mut client = ClientSession::<Piano>::new(&set, shape, &mut context)?;
         client.connect(&mut server, &mut Link::new(Piano::NAME), &mut context)?;
-        // Requests in turn, so that no answer finds its entries in a cache.
-        let requests: Vec<_> =
-            (0..500).map(|i| client.query(&[i * 31_337 % ANSWERED], &mut context)).collect::<Result<_, _>>()?;
-        let mut turns = (0..requests.len()).cycle();
+        let plan = serde_json::to_value(Piano::describe(&set, &pir::core::Workload::new(shape, 1, 0)?)?.operations)?;
+        let reads = plan["answer"]["random_reads"].as_u64().ok_or("no count of reads")?;
+        let mut index = 0;
         group.bench_function(name, |b| {
-            b.iter(|| server.answer(&requests[turns.next().unwrap_or(0)..][..1], &mut context));
+            b.iter_custom(|calls| {
+                let call = |_| {
+                    index = (index + 31_337) % ANSWERED;
+                    let request = client.query(&[index], &mut context).expect("a request");
+                    server.touch();
+                    empty();
+                    request.messages.iter().for_each(|(_, frame)| drop(black_box(frame.payload().to_vec())));
+                    let start = Instant::now();
+                    black_box(server.answer(&[request], &mut context)).expect("an answer");
+                    start.elapsed()
+                };
+                (0..calls).map(call).sum()
+            });
+        });
+        group.bench_function(format!("{name}: {reads} reads alone"), |b| {
+            b.iter_custom(|calls| {
+                let call = |_| {
+                    table.touch();
+                    empty();
+                    let places: Vec<u32> = (0..reads).map(|_| context.rng.next_u32() % ANSWERED as u32).collect();
+                    let start = Instant::now();
+                    black_box(places.iter().fold(0, |sum, &place| sum ^ table[place as usize]));
+                    start.elapsed()
+                };
+                (0..calls).map(call).sum()
+            });
         });
     }
-    let reads = 2048;
-    let places: Vec<usize> = (0..500 * reads).map(|_| (context.rng.next_u64() % ANSWERED) as usize).collect();
-    let mut turns = places.chunks(reads).cycle();
-    group.bench_function(format!("{reads} reads alone"), |b| {
-        b.iter(|| turns.next().map(|places| places.iter().fold(0, |sum, &place| sum ^ table[place])));
-    });
     Ok(())
 }
 

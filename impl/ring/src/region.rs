@@ -8,8 +8,8 @@ use memmap2::{MmapMut, MmapRaw};
 const SHARED_BYTES: usize = 256 << 20;
 /// Blocks from this length on have their own mapping: for them a partial huge page at the end matters little.
 const SHARED_BELOW: usize = 32 << 20;
-/// Shared blocks begin on a page of x86-64.
-const PAGE_BYTES: usize = 4096;
+/// A page of x86-64, on which shared blocks begin.
+pub(crate) const PAGE_BYTES: usize = 4096;
 /// A huge page of x86-64, and the alignment of blocks that consist of whole ones.
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 const WHOLE_FROM_BYTES: u64 = HUGE_PAGE_BYTES / 16;

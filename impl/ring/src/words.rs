@@ -1,7 +1,8 @@
 //! Big buffers of words on huge pages.
 
-use crate::region::Region;
+use crate::region::{PAGE_BYTES, Region};
 use crate::residues::Word;
+use std::hint::black_box;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
@@ -37,6 +38,12 @@ impl<W: Word> Buffer<W> {
     /// The same, to be changed.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.region.bytes_mut()
+    }
+
+    /// Reads a byte of each page. The host of a virtual machine may trap the first access to a page that was left alone for seconds, which takes
+    /// as long as fifty reads of memory.
+    pub fn touch(&self) {
+        black_box(self.bytes().iter().step_by(PAGE_BYTES).fold(0, |sum, byte| sum ^ byte));
     }
 }
 

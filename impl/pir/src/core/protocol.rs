@@ -119,6 +119,10 @@ pub trait Server: Sized {
     /// answers are left out.
     fn tables(&self) -> Vec<TableBytes>;
 
+    /// Reads a byte of each page of the tables that answers read at random places, outside the clock: a host that traps first accesses
+    /// ([`ring::Buffer::touch`]) would make each answer wait for most of its reads.
+    fn touch(&self) {}
+
     /// The messages that every client fetches before its first query: hints, a public seed.
     fn publish(&self) -> Messages {
         Messages::new()

@@ -38,6 +38,11 @@ impl<P: Protocol> ServerSession<P> {
         self.server.tables()
     }
 
+    /// See [`Server::touch`].
+    pub fn touch(&self) {
+        self.server.touch();
+    }
+
     /// See [`Server::forget`].
     pub fn forget(&mut self) {
         self.server.forget();

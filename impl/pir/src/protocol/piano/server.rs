@@ -1,5 +1,6 @@
 //! Piano's server.
 
+use lattice::wire::Reader;
 use ring::{Buffer, Seed};
 
 use super::hints::xor;
@@ -66,27 +67,23 @@ impl Server {
     }
 
     /// The places that a query names.
-    fn places(&self, bytes: &[u8]) -> Result<Vec<u32>> {
-        let (layout, bits) = (&self.layout, self.layout.written_bits() as usize);
-        let mut padded = bytes.to_vec();
-        padded.resize(bytes.len() + 8, 0);
+    fn places(&self, query: &[u8]) -> Result<Vec<u32>> {
+        let (layout, bits, mut reader) = (&self.layout, self.layout.written_bits(), Reader::of(query));
+        // Eight bytes have the number of an entry, fewer bits its place in the chunk.
+        let numbers = layout.answer() == Answer::Sum && bits == u64::BITS;
         let mut wrong = None;
-        let mut read = |at: usize| {
-            let (first_byte, first_bit) = (at * bits / 8, at * bits % 8);
-            let word = padded[first_byte..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word)) >> first_bit;
-            let found = if bits < 64 { word & ((1 << bits) - 1) } else { word };
-            // Eight bytes have the number of an entry, fewer bits its place in the chunk.
-            let first = if layout.answer() == Answer::Sum && bits == 64 { u64::from(layout.join(at, 0)) } else { 0 };
-            let place = found.wrapping_sub(first);
+        let place = |chunk: usize| {
+            let found = reader.bits(bits);
+            let place = found.wrapping_sub(if numbers { layout.join(chunk, 0).into() } else { 0 });
             if place >= layout.chunk as u64 {
-                wrong = Some((at, found));
+                wrong = Some((chunk, found));
             }
             place as u32
         };
-        let places = (0..layout.answer().named(layout.chunks)).map(&mut read).collect();
+        let places = (0..layout.answer().named(layout.chunks)).map(place).collect();
         match wrong {
-            Some((at, found)) => {
-                Err(Error::message("query", format!("{found} in the place of an entry of chunk {at}.")))
+            Some((chunk, found)) => {
+                Err(Error::message("query", format!("{found} in the place of an entry of chunk {chunk}.")))
             }
             None => Ok(places),
         }
@@ -157,6 +154,10 @@ impl protocol::Server for Server {
 
     fn tables(&self) -> Vec<TableBytes> {
         vec![TableBytes::new("database", 8 * self.entries.len() as u64)]
+    }
+
+    fn touch(&self) {
+        self.entries.touch();
     }
 
     fn publish(&self) -> Messages {
