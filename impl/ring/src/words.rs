@@ -41,7 +41,7 @@ impl<W: Word> Buffer<W> {
     }
 
     /// Reads a byte of each page. The host of a virtual machine may trap the first access to a page that was left alone for seconds, which takes
-    /// as long as fifty reads of memory.
+    /// microseconds.
     pub fn touch(&self) {
         black_box(self.bytes().iter().step_by(PAGE_BYTES).fold(0, |sum, byte| sum ^ byte));
     }

@@ -119,8 +119,8 @@ pub trait Server: Sized {
     /// answers are left out.
     fn tables(&self) -> Vec<TableBytes>;
 
-    /// Reads a byte of each page of the tables that answers read at random places, outside the clock: a host that traps first accesses
-    /// ([`ring::Buffer::touch`]) would make each answer wait for most of its reads.
+    /// Reads a byte of each page of a table of which an answer reads a few random places, outside the clock: see [`ring::Buffer::touch`].
+    /// Where answers read most pages, the exchange before touches them.
     fn touch(&self) {}
 
     /// The messages that every client fetches before its first query: hints, a public seed.

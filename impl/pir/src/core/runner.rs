@@ -85,7 +85,7 @@ pub trait Session {
     /// Exchanges outside the clock before a repetition, unless there is only one: several before the first. One before each other is for rows
     /// that take turns. A server returns the memory of an answer's vectors to the system, and within seconds the host of a virtual machine
     /// takes it back: an answer after a pause would wait for it. That one is left out if the last exchange took long, and where a client
-    /// has a limited number of queries. Tables that are read at random places are touched before each: see [`ServerSession::touch`].
+    /// has a limited number of queries. Tables of which answers read a few places are touched before each: see [`ServerSession::touch`].
     fn warm_up(&mut self) -> Result<()>;
     /// One query, answer, extraction; every record is compared with the database.
     fn repetition(&mut self) -> Result<()>;

@@ -13,7 +13,7 @@ use super::interpolate::interpolate;
 use super::plan::Plan;
 use super::points::Points;
 use super::set::NAME;
-use super::table::{Layout, Table};
+use super::table::Layout;
 use super::tables::TableMaker;
 use super::wire;
 use crate::core::threads::side_by_side;
@@ -170,10 +170,6 @@ impl protocol::Server for Server {
     fn tables(&self) -> Vec<TableBytes> {
         let tables = self.evaluation.iter().flat_map(Evaluation::tables).filter(|table| !table.layout.mapped);
         vec![TableBytes::of("tables", tables.map(|table| table.bytes().len()))]
-    }
-
-    fn touch(&self) {
-        self.evaluation.iter().flat_map(Evaluation::tables).for_each(Table::touch);
     }
 
     fn answer(&self, requests: &[Request], context: &mut Context) -> Result<Vec<Messages>> {

@@ -96,13 +96,6 @@ impl Table {
         }
     }
 
-    /// Reads a byte of each page of a table in memory.
-    pub fn touch(&self) {
-        if let Bytes::Memory(buffer) = &self.bytes {
-            buffer.touch();
-        }
-    }
-
     /// Brings the pages of a mapped table at some places into memory, in the order of the file: a disk then sees one sweep, not as many
     /// seeks as places. `pages` is overwritten.
     pub fn sweep(&self, places: &[u32], pages: &mut Vec<u32>) {
